@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 
 #include "agent/sandbox/sandbox.h"
 #include "agent/tools/own_tools.h"
@@ -357,7 +358,7 @@ std::vector<std::string> facts_of(const AgentCommand& command, const agent::Sand
   if (!sandbox.reason().empty()) facts.push_back("not the best sandbox: " + sandbox.reason());
   facts.push_back("workspace: " + sandbox.policy().workspace);
   if (!changes.sees_all())
-    facts.push_back("it has more files than can be looked at: each command counts as one that changes files");
+    facts.push_back("some of its files are not looked at: each command counts as one that changes files");
   if (!gateway.transcript().empty()) facts.push_back("transcript: " + gateway.transcript());
   for (const std::string& warning : warnings) facts.push_back("engine: " + warning);
   return facts;
@@ -546,6 +547,19 @@ Result<std::optional<serve::RecordedAgent>> begin_or_restore(const AgentCommand&
   return std::optional(std::move(*restored));
 }
 
+/// The folders that commands may change, as they are now. Nothing runs yet that a Ctrl-C could be meant for, so that it
+/// ends this look; those behind commands end as the run does.
+agent::WorkspaceChanges look_at_folders(const agent::SandboxPolicy& policy, const Clock& clock) {
+  std::vector<std::string> folders = policy.writable;
+  folders.push_back(policy.workspace);
+  const auto has_begun = std::make_shared<bool>(false);
+  agent::WorkspaceChanges changes(std::move(folders), [has_begun, &clock] {
+    return wants_end != 0 || clock.is_over() || (!*has_begun && has_interrupt != 0);
+  });
+  *has_begun = true;
+  return changes;
+}
+
 int run_in_sandbox(AgentCommand& command, const std::string& session, const agent::Sandbox& sandbox,
                    const agent::ToolsFile& tools_file) {
   Result<serve::ModelOptions> model = open_model(command.model);
@@ -558,9 +572,8 @@ int run_in_sandbox(AgentCommand& command, const std::string& session, const agen
   const std::unique_ptr<AgentScreen> screen =
       command.json ? screen_for_programs() : screen_for_people(output_shows_color());
   const Clock clock(command.max_seconds);
-  std::vector<std::string> watched = sandbox.policy().writable;
-  watched.push_back(sandbox.policy().workspace);
-  agent::WorkspaceChanges changes(std::move(watched));
+  agent::WorkspaceChanges changes = look_at_folders(sandbox.policy(), clock);
+  if (signals.was_interrupted()) return was_stopped(*screen);
   const agent::SandboxToolOptions run_tools = tool_options(command, sandbox.kind(), *screen, signals, clock);
   if (Result<void> outside = check_outside(transcript_folder(command, session), sandbox.policy()); !outside)
     return refuse_run(command.json, outside.error());

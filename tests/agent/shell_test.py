@@ -37,6 +37,9 @@ def check_state(checks: Checks, tool: Tool) -> None:
     answer = tool.run("cd ~ && python3 -m venv --without-pip venv && . venv/bin/activate && cd - > /dev/null")
     checks.that(answer["status"] == 0 and "home/venv" in said(tool.run("command -v python")), "a virtual environment", answer)
     tool.run("deactivate; set +o pipefail")
+    answers = [tool.run(command) for command in ("set -e; B=3", "echo $B $-", "set +e; false; echo $B")]
+    checks.that([answer["restarted"] for answer in answers] == [False] * 3, "a shell with set -e stays while nothing fails", answers)
+    checks.that(said(answers[1]).startswith("3 e") and said(answers[2]) == "3\n", "and keeps that option", answers)
 
 
 def check_status(checks: Checks, tool: Tool) -> None:
@@ -286,6 +289,30 @@ def check_signals(checks: Checks, tool: Tool) -> None:
         checks.that((answer["end"], answer["status"]) == ("program_ended", 128 + number), name, answer)
     answer = tool.run("exit 139")
     checks.that((answer["status"], answer["restored"]) == (139, True), "a status that looks like one", answer)
+
+
+# Foreground programs that die of SIGINT by themselves, with what bash does behind them: it leaves the whole command.
+CUT_OFF = [
+    "cut=1; sh -c 'kill -INT $$'; cut=2",
+    "python3 -c 'raise KeyboardInterrupt'; cut=2",
+    "sh -c 'kill -INT $$' | cat; cut=2",
+    "(python3 -c 'raise KeyboardInterrupt'); cut=2",
+    "for n in 1 2; do sh -c 'kill -INT $$'; cut=2; done",
+    "kill -INT 0; cut=2",
+    "kill -INT $$; cut=2",
+]
+
+
+def check_cut_off(checks: Checks, tool: Tool) -> None:
+    """The shell lives on, with all that it had, where a program of a command dies of SIGINT and nobody has interrupted it."""
+    job = tool.run("lives() { echo lives; }; sleep 100 & echo started")["jobs"]
+    for command in CUT_OFF:
+        answer = tool.run(command)
+        checks.that((answer["end"], answer["status"], answer["restarted"]) == ("finished", 130, False), command, answer)
+        checks.that(any("SIGINT" in note for note in answer["notes"]), "why the rest did not run is said", answer)
+    after = tool.run("lives; echo $cut")
+    checks.that((said(after), after["jobs"]) == ("lives\n1\n", job), "function, variable and job are there", after)
+    tool.run("kill %1; wait")
 
 
 def check_unclosed(checks: Checks, tool: Tool) -> None:
@@ -584,7 +611,7 @@ Part = tuple[Callable[[Checks, Tool], None], ...]
 PARTS: tuple[Part, ...] = (
     (check_state, check_status, check_output, check_leaks, check_traces),
     (check_ends, check_forged_ends),
-    (check_forged_state, check_signals, check_unclosed),
+    (check_forged_state, check_signals, check_cut_off, check_unclosed),
     (lambda checks, tool: check_time_limit(checks, tool, ENDLESS[::2]),),
     (lambda checks, tool: check_time_limit(checks, tool, ENDLESS[1::2]),),
     (lambda checks, tool: check_tricks(checks, tool, TRICKS[:40]),),

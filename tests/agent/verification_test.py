@@ -20,11 +20,12 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from agent_run import LONGEST, Checks, Run, end_if_none, events_of
 from engine import Asked, Reply
 from stranger_test import WIRE, Script, with_engine
+from wire import Call
 
 
 @dataclasses.dataclass
 class Moving:
-    """Commands, how long the model writes before its end, and what must come out: the exit code, and which ends are sent back."""
+    """Commands, and what must come out: the exit code, and how many ends are sent back. It writes long before its end, or `turn`."""
 
     name: str
     commands: list[str]
@@ -32,6 +33,7 @@ class Moving:
     sent_back: int
     pause: float = 0
     writable: bool = False
+    turn: int | None = None
 
 
 ROTATING = "(n=0; while :; do n=$((n+1)); date +%N > log.$n; [ $n -lt 5 ] || rm log.$((n-4)); sleep 0.05; done) & echo started"
@@ -40,6 +42,7 @@ DATED = "(while :; do date > $(date +%Y-%m-%dT%H-%M-%S.%N.log); sleep 0.05; done
 WRITER = "(while :; do date +%N >> log; echo $RANDOM > state; sleep 0.05; done) & echo started"
 CHECK = "test -s a && date +%N > report"
 ASK = "sleep 0.3; echo x > $TMPDIR/p; sleep 0.2; test -s log"
+BUILT = "(sleep 0.2; echo built > out) & echo started"
 DEEP = "for n in $(seq 300); do mkdir d; cd d; done"
 MOVING = (
     Moving("a log of a server", [WRITER, "sleep 0.3; test -s log", "sleep 0.3; head -1 log"], 0, 0),
@@ -67,6 +70,13 @@ MOVING = (
     Moving(
         "a job that logs what a check does", ["mkfifo $TMPDIR/p; (while read l < $TMPDIR/p; do date +%N >> log; done) &", *[ASK] * 2], 0, 0
     ),
+    Moving("what a job has written, changed behind its end", [BUILT, "sed -i s/built/broken/ out"], 1, 3, 1.5, turn=1),
+    Moving("the same, removed", [BUILT, "rm out"], 1, 3, 1.5, turn=1),
+    Moving("a command without a word", ["echo x > a", ""], 1, 3),
+    Moving("a comment", ["echo x > a", " \\\n# verified\n\t# twice\n"], 1, 3),
+    Moving("a command that does nothing", ["echo x > a", ":"], 0, 0),
+    Moving("a comment, and a here-document", ["echo x > a", "# verified\ncat << E\n# no comment\nE"], 0, 0),
+    Moving("git's index alone", ["git init -q; echo x > a; git add a", "git status", "git rm -q --cached a"], 0, 0),
     Moving("an end of the shell", ["echo x > a", "cat a; exit 0"], 0, 0),
     Moving("an end with a status", ["echo x > a", "cat a; exit 1"], 1, 3),
     Moving("a deep folder", ["p=$(printf 'd/%.0s' $(seq 100)); mkdir -p $p", "ls", "echo b > $p/f"], 1, 3),
@@ -85,7 +95,7 @@ def check_moving(checks: Checks, run: Run, moving: Moving) -> None:
     script = Script(run, *(command.replace("$W", str(other)) for command in moving.commands))
 
     def reply(asked: Asked) -> Reply:
-        if script.at == len(moving.commands):
+        if script.at == (len(moving.commands) if moving.turn is None else moving.turn):
             time.sleep(moving.pause)
         return script(asked)
 
@@ -100,6 +110,25 @@ def check_moving(checks: Checks, run: Run, moving: Moving) -> None:
     run.check_replay(checks, moving.name)
 
 
+def check_changed_behind(checks: Checks, run: Run, verifies: bool) -> None:
+    """A file is new before each end: these are sent back twice where the model verifies each time, and thrice where it never does."""
+    turns = [True, False] * 3 if verifies else [True] + [False] * 4  # whether it runs a command
+    pieces = {runs: run.wire.pieces_of("", "" if runs else "It is done.", [Call(command="true")] * runs) for runs in (True, False)}
+    taken: list[bool] = []
+
+    def reply(_: Asked) -> Reply:
+        taken.append(turns[len(taken)])
+        if not taken[-1] and taken[-2]:
+            (run.workspace / ("new-" + "abcdefg"[len(taken)])).write_text("x")
+        return Reply(ids=run.speech.sampled(pieces[taken[-1]]))
+
+    with with_engine(run, reply) as engine:
+        command = [*run.command(engine.url), "--", "Do it."]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=LONGEST, stdin=subprocess.DEVNULL)
+    refused = len(events_of(done.stdout).of("refused"))
+    checks.equal((done.returncode, refused), (0, 2) if verifies else (1, 3), f"changed behind, verified {verifies}: {done.stderr[-300:]}")
+
+
 def main() -> int:
     parlance = sys.argv[1]
     end_if_none(parlance)
@@ -109,6 +138,8 @@ def main() -> int:
         with concurrent.futures.ThreadPoolExecutor(3) as pool:  # much of it is waiting
             for done in [pool.submit(check_moving, checks, *one) for one in zip(runs, MOVING, strict=True)]:
                 done.result()
+        for verifies in (True, False):
+            check_changed_behind(checks, Run(parlance, WIRE, pathlib.Path(folder) / f"behind-{verifies}"), verifies)
     return checks.end()
 
 

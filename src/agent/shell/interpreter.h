@@ -29,6 +29,8 @@ class Interpreter {
 
   /// Fails with: file; usage (there is no Python in the sandbox).
   Result<CodeResult> run(const std::string& code, const RunOptions& options);
+  /// Do programs run that some code has left?
+  bool has_others() const { return python_ && python_->has_others(); }
 
  private:
   const Sandbox& sandbox_;

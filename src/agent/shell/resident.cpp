@@ -71,11 +71,14 @@ class OpenWatch {
     works_ = events_ && inotify_add_watch(events_.get(), path.c_str(), IN_OPEN) >= 0;
   }
   /// True also where nobody can tell.
-  bool was_opened() const { return !works_ || !read_some(events_.get()).empty(); }
+  bool was_opened() {
+    was_opened_ = was_opened_ || !works_ || !read_some(events_.get()).empty();
+    return was_opened_;
+  }
 
  private:
   Descriptor events_;
-  bool works_ = false;
+  bool works_ = false, was_opened_ = false;
 };
 
 /// An answer, as resident.h has it.
@@ -234,23 +237,36 @@ struct Resident::Run {
     }
     // Where the program is back at its own loop, the interruption has cut off its report.
     const bool idle = resident.terminal_.foreground() == resident.group_ && since > 0.2;
-    if (idle && !resident.kind_.after_line.empty() && seconds_since(typed) > 0.4) {
-      typed = Clock::now();
-      ++times_typed;
-      resident.terminal_.type(resident.kind_.after_line);
-    }
+    if (idle && !resident.kind_.after_line.empty() && seconds_since(typed) > 0.4) ask_for_report();
   }
 
-  /// Is the program at its prompt, and has not reported? Then what it runs and reports by is broken. Between the line
-  /// that was typed and its read() it does not wait, however busy the machine is.
-  bool is_lost() {
+  void ask_for_report() {
+    typed = Clock::now();
+    ++times_typed;
+    resident.terminal_.type(resident.kind_.after_line);
+  }
+
+  /// Is the program at its prompt, and has not reported? Then the command was cut off by other means than ours (a
+  /// program of it has died of SIGINT, on which bash leaves all of the command), or what it runs and reports by is
+  /// broken. Between the line that was typed and its read() it does not wait, however busy the machine is.
+  bool is_without_report() {
     if (!resident.kind_.has_prompt || !waits_at_terminal_input(resident.group_)) {
       at_prompt_since = {};
       return false;
     }
     if (at_prompt_since == Clock::time_point{}) at_prompt_since = Clock::now();
+    return seconds_since(at_prompt_since) > kLost;
+  }
+
+  /// Where it is broken, it is asked in vain. A run that is being stopped is asked by go_on_stopping().
+  bool is_lost(bool has_begun) {
     constexpr int kTries = 3;  // an interruption cuts off a report that is whole
-    return seconds_since(at_prompt_since) > kLost && (stage == 0 || times_typed >= kTries);
+    if (!is_without_report()) return false;
+    const bool may_answer = has_begun && !resident.kind_.after_line.empty() && times_typed < kTries;
+    if (stage != 0 || !may_answer) return stage == 0 || times_typed >= kTries;
+    ask_for_report();
+    at_prompt_since = {};
+    return false;
   }
 
   /// What was written before the answer, and has not come out yet: a terminal hands on later than a pipe. So we write a
@@ -329,8 +345,15 @@ Result<void> Resident::launch(const std::string& folder) {
     }
   }
   group_ = outer_pid(process_->root(), std::atoi(answer_in(received, token)->status.c_str()));
+  for (const ProcessFacts& facts : processes_below(process_->root())) own_.insert(facts.pid);
   read_some(errors_.get());
   return {};
+}
+
+bool Resident::has_others() const {
+  return std::ranges::any_of(processes_below(process_->root()), [this](const ProcessFacts& facts) {
+    return facts.state != 'Z' && !own_.contains(facts.pid);
+  });
 }
 
 Result<std::unique_ptr<Resident>> Resident::start(const Sandbox& sandbox, ResidentKind kind,
@@ -365,7 +388,7 @@ Result<RunResult> Resident::run(const std::string& text, const RunOptions& optio
   read_some(answers_.get());
   terminal_.reset();
   Run run{*this, options, token, files.capture(options.output, ".out"), files.capture(options.output, ".err")};
-  const OpenWatch command(path("command"));
+  OpenWatch command(path("command"));
   terminal_.type(with_token(kind_.run_line, token));
   while (!ended()) {
     run.read_pipes();
@@ -374,7 +397,7 @@ Result<RunResult> Resident::run(const std::string& text, const RunOptions& optio
     run.check_limits();
     if (run.stage != 0) run.go_on_stopping();
     run.keep_going();
-    if (!run.is_lost()) continue;
+    if (!run.is_lost(command.was_opened())) continue;
     if (!command.was_opened()) run.reason = RunEnd::never_ran;
     process_->kill();
   }
@@ -415,13 +438,15 @@ RunResult Resident::finish(Run& run) {
   }
   result.notes = process_->take_notes();
   note_file_size(result, sandbox_);
+  if (run.stage == 0 && run.times_typed > 0 && result.status == 128 + SIGINT)
+    result.notes.push_back("A program was ended by SIGINT, and the rest of the command was left out.");
   if (run.was_stopped) result.notes.push_back(kind_.title + " had stopped itself, and was told to go on.");
   run.show(Stream::out, run.out_border.rest());
   run.show(Stream::err, run.err_border.rest());
   result.out = run.out.finish();
   result.err = run.err.finish();
   // bash ends its line at an interruption.
-  if (run.stage != 0 && result.err.text == "\n") result.err.text.clear();
+  if ((run.stage != 0 || run.times_typed > 0) && result.err.text == "\n") result.err.text.clear();
   // With `set -v` it shows what was typed behind one.
   if (run.times_typed > 0) result.err.text = with_words(std::move(result.err.text), kind_.after_line + "\n", "");
   return result;

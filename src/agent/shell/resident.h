@@ -17,6 +17,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -79,7 +80,8 @@ struct ResidentKind {
   std::vector<std::string> command{};  ///< with arguments
   /// The line that makes it run the command. `{}` stands for the token.
   std::string run_line{};
-  /// Typed after an interruption, where the run's own report was cut off; "": it never is.
+  /// Typed where the run's own report was cut off, by an interruption or a program that died of SIGINT; "": it never
+  /// is.
   std::string after_line{};
   /// Those of these letters that are in an answer's second field stand for `{kept}` in the scripts of the next run.
   std::string kept{};
@@ -99,6 +101,8 @@ class Resident {
   Result<RunResult> run(const std::string& text, const RunOptions& options);
 
   bool ended() { return process_->status().has_value(); }
+  /// Do programs run beside it, which it has started and which may have left it?
+  bool has_others() const;
 
  private:
   struct Run;  // what a run knows, in resident.cpp
@@ -117,8 +121,9 @@ class Resident {
   Terminal terminal_;
   Descriptor errors_, answers_;
   std::unique_ptr<SandboxedProcess> process_;
-  int group_ = 0;     ///< of the program itself, in the terminal's foreground when nothing else is
-  std::string kept_;  ///< of the last answer: ResidentKind::kept
+  int group_ = 0;      ///< of the program itself, in the terminal's foreground when nothing else is
+  std::set<int> own_;  ///< processes: the program, and what keeps it in the sandbox
+  std::string kept_;   ///< of the last answer: ResidentKind::kept
   std::string token_of_start_;
 };
 

@@ -23,8 +23,8 @@ namespace {
 // `\.` are no aliases.
 
 /// What bash knows of a text that was not closed (`echo $(`) outlives its file, and damages its heap where a later one
-/// has a here-document that is not closed: after another error of syntax it knows nothing of it. (Such an error ends a
-/// shell with `set -o posix` and `set -e`, which has to do without.)
+/// has a here-document that is not closed: after another error of syntax it knows nothing of it. Such an error ends a
+/// shell with `set -e`, so that this is off for as long.
 /// Reports to the pipe, in the form of Resident's answers. A trap of DEBUG ends with its command: bash has none within
 /// the files that it is given, so no later command could take it away. One of RETURN would run behind each such file.
 /// Once the whole report is there, nothing of ours is left to run. Whatever fails in it does not end a shell with `set
@@ -33,8 +33,8 @@ constexpr const char* kReport = R"({
 \builtin printf '%s\0' {} "$?" "$-" >@answers
 \builtin set -
 \builtin trap - DEBUG RETURN
-case $-:$SHELLOPTS in
-*e*:*posix*) ;;
+case $- in
+*e*) \builtin set +e; \builtin eval ')' 2>/dev/null; \builtin set -e ;;
 *) \builtin eval ')' 2>/dev/null
 esac
 \builtin unset PROMPT_COMMAND PS0 TMOUT

@@ -26,6 +26,8 @@ class PersistentShell {
   /// Runs a command, which may have several lines. Its standard input is empty.
   /// Fails with: file; usage (bash does not start, so that the command was not run).
   Result<CommandResult> run(const std::string& command, const RunOptions& options);
+  /// Do programs run in the background, also those that bash knows nothing of any more?
+  bool has_others() const { return bash_ && bash_->has_others(); }
   /// Has another bash taken the place of the first one? It may have functions and aliases that nobody was asked about.
   bool was_replaced() const { return shells_ > 1; }
 

@@ -1,6 +1,8 @@
 // Runs commands and code for a model, and says what became of them. Begin reading at terminal_tool.
 #include "agent/tools/terminal_tool.h"
 
+#include <algorithm>
+
 #include "agent/tools/own_tools.h"
 #include "agent/tools/run_text.h"
 #include "parlance/json.h"
@@ -69,22 +71,40 @@ std::string status_of(const CodeResult& result) {
   return (result.failed ? "an exception, " : "") + seconds_text(result.run.seconds);
 }
 
+/// Is there a word outside of comments, in bash as in Python? Before the first one nothing is quoted.
+bool has_word(std::string_view text) {
+  while (true) {
+    text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n\f"), text.size()));
+    if (text.starts_with('#'))
+      text.remove_prefix(std::min(text.find('\n'), text.size()));
+    else if (text.starts_with("\\\n"))
+      text.remove_prefix(2);
+    else
+      return !text.empty();
+  }
+}
+
 double number_of(Value value, double otherwise) {
   if (value.is(Kind::integer)) return static_cast<double>(value.integer);
   if (value.is(Kind::real)) return value.real;
   return otherwise;
 }
 
+/// What ran nothing shall not pass for a command that has succeeded.
 Result<Document> read_arguments(std::string_view json, std::string_view member) {
   Document document;
   if (Result<void> parsed = document.parse(json, "the arguments"); !parsed) return parsed.error();
-  if (document.root()[member].is_string()) return document;
-  return Error(ErrorCode::value, std::string(member) + " must be a string");
+  const Value text = document.root()[member];
+  if (!text.is_string()) return Error(ErrorCode::value, std::string(member) + " must be a string");
+  if (has_word(text.text())) return document;
+  return Error(ErrorCode::value,
+               std::string(member) + " is empty, or a comment: nothing was run, and nothing is verified");
 }
 
 }  // namespace
 
 AgentTool terminal_tool(PersistentShell& shell, WorkspaceChanges& changes, SandboxToolOptions options) {
+  changes.add_others([&shell] { return shell.has_others(); });
   const auto run = [&shell, &changes, options](std::string_view arguments) -> Result<ToolOutcome> {
     const Result<Document> given = read_arguments(arguments, kTerminalTool.argument);
     if (!given) return given.error();
@@ -116,6 +136,7 @@ AgentTool terminal_tool(PersistentShell& shell, WorkspaceChanges& changes, Sandb
 }
 
 AgentTool interpreter_tool(Interpreter& interpreter, WorkspaceChanges& changes, SandboxToolOptions options) {
+  changes.add_others([&interpreter] { return interpreter.has_others(); });
   const auto run = [&interpreter, &changes, options](std::string_view arguments) -> Result<ToolOutcome> {
     const Result<Document> given = read_arguments(arguments, kInterpreterTool.argument);
     if (!given) return given.error();

@@ -72,6 +72,7 @@ Result<void> UserTools::start() {
     if (is_own_tool(tool.name))
       return Error(ErrorCode::usage, "the agent itself has a tool named " + tool.name).hint("rename yours");
   }
+  if (!file_.servers.empty()) changes_.add_others([] { return true; });  // a server may write at any time
   for (const McpServerSpec& spec : file_.servers) {
     std::function<void(std::string_view)> log;
     if (!options_.log_folder.empty()) log = Log(options_.log_folder + "/mcp-" + spec.name + ".log");

@@ -27,13 +27,13 @@ constexpr std::size_t kDeepest = 256;        // folders within folders; and a pa
 const std::string kUnseen;                   // stands for the paths that nobody has looked at
 constexpr std::chrono::milliseconds kWriterPause(150);
 constexpr unsigned kMoving = 3;  // commands behind which a file that has changed by itself is looked at again
-constexpr std::uint64_t kLargestHashed = std::uint64_t{32} << 20;
+constexpr std::uint64_t kMostRead = std::uint64_t{32} << 20;  // bytes of contents in one look
+constexpr std::uint64_t kLeastRead = 4096;                    // for which each file counts, as an empty one takes time
 
 std::int64_t nanoseconds(const timespec& time) { return time.tv_sec * 1'000'000'000LL + time.tv_nsec; }
 
-/// "": it cannot be read, or is too large. Two such files count as different.
+/// "": it cannot be read. Two such files count as different.
 std::string hash_of(const std::string& path, std::uint64_t size) {
-  if (size > kLargestHashed) return {};
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   if (file.get() < 0) return {};
   std::string bytes;
@@ -105,15 +105,21 @@ std::string counted(std::string_view path) {
   return made == path ? std::string() : made;
 }
 
-/// Why a folder cannot be read, where commands could have written into it all the same.
+/// Could commands have written into a folder that cannot be read, or cannot be entered, all the same? Whose folder it
+/// is can give himself the rights for a while.
 bool may_hide_changes(const std::string& folder, int why) {
   if (why == ENOENT || why == ENOTDIR) return false;  // it has just gone
-  return why != EACCES || ::access(folder.c_str(), W_OK | X_OK) == 0;
+  struct stat facts {};
+  const bool is_known = why == EACCES && ::stat(folder.c_str(), &facts) == 0;
+  return !is_known || facts.st_uid == ::geteuid() || ::access(folder.c_str(), W_OK | X_OK) == 0;
 }
 
 }  // namespace
 
-WorkspaceChanges::WorkspaceChanges(std::vector<std::string> folders) : folders_(std::move(folders)) { take(); }
+WorkspaceChanges::WorkspaceChanges(std::vector<std::string> folders, std::function<bool()> stopped)
+    : folders_(std::move(folders)), stopped_(std::move(stopped)) {
+  take();
+}
 
 bool WorkspaceChanges::changed_by_itself() {
   bool is_new = false;
@@ -129,6 +135,16 @@ bool WorkspaceChanges::changed_by_itself() {
   return is_new;
 }
 
+void WorkspaceChanges::before_command() {
+  changed_by_itself();
+  forget_moving_without_others();
+}
+
+/// Before and behind a command: what has ended by then explains no change of the command, and of none that comes.
+void WorkspaceChanges::forget_moving_without_others() {
+  if (std::ranges::none_of(others_, [](const auto& runs) { return runs(); })) moving_.clear();
+}
+
 bool WorkspaceChanges::moves(const std::string& path) const {
   return moving_.contains(path) || moving_.contains(counted(path));
 }
@@ -140,6 +156,7 @@ bool WorkspaceChanges::are_own_products(std::string_view command, const std::vec
 
 std::vector<std::string> WorkspaceChanges::after_command(bool succeeded, bool others_run, std::string_view command) {
   const std::vector<Change> changed = take();
+  forget_moving_without_others();
   std::vector<std::string> stale = std::exchange(stale_, {});
   if (others_run && !changed.empty()) {  // a model may be faster than who writes
     std::this_thread::sleep_for(kWriterPause);
@@ -181,8 +198,7 @@ std::string WorkspaceChanges::names_of(const std::vector<std::string>& paths) co
         .append(name_in_quotes(begin.size() == shown.size() ? shown : std::string(begin) + "…"));
   }
   if (inner.size() > kMost) made.append(" and ").append(std::to_string(inner.size() - kMost)).append(" more");
-  if (has_unseen)
-    made.append(made.empty() ? "" : ", and ").append("maybe files that are too many or too deep to look at");
+  if (has_unseen) made.append(made.empty() ? "" : ", and ").append("maybe files that cannot be looked at");
   return made;
 }
 
@@ -194,8 +210,10 @@ std::vector<WorkspaceChanges::Change> WorkspaceChanges::take() {
     root_ = folder.size();
     look_at(folder);
   }
+  read_contents();
+  sees_all_ = sees_all_ && !was_ended_;
   for (auto at = entries_.begin(); at != entries_.end();) {
-    const bool is_gone = !at->second.seen;
+    const bool is_gone = !at->second.seen && !was_ended_;
     at->second.seen = false;
     if (is_gone) changed_.push_back({at->first});
     at = is_gone ? entries_.erase(at) : std::next(at);
@@ -224,8 +242,9 @@ void WorkspaceChanges::look(const std::string& folder) {
 
 void WorkspaceChanges::look_at(const std::string& path) {
   struct stat facts {};
+  if (is_to_end()) return;
   if (::lstat(path.c_str(), &facts) != 0) {
-    sees_all_ = sees_all_ && errno != ENAMETOOLONG;
+    sees_all_ = sees_all_ && !may_hide_changes(path.substr(0, path.rfind('/')), errno);
     return;
   }
   if (is_bookkeeping(path)) return;
@@ -237,14 +256,7 @@ void WorkspaceChanges::look_at(const std::string& path) {
             .touched = is_folder ? 0 : nanoseconds(facts.st_ctim),
             .seen = true};
   const auto [at, is_new] = entries_.try_emplace(path);
-  Entry& before = at->second;
-  const bool same_stamp = !is_new && before.inode == now.inode && before.mode == now.mode && before.size == now.size &&
-                          before.modified == now.modified && before.touched == now.touched;
-  now.hash = same_stamp ? before.hash : S_ISLNK(facts.st_mode) ? target_of(path) : std::string();
-  if (!same_stamp && S_ISREG(facts.st_mode)) now.hash = hash_of(path, now.size);
-  const bool same_bytes = is_folder || (!now.hash.empty() && before.hash == now.hash);
-  if (is_new || (!same_stamp && (before.mode != now.mode || !same_bytes))) changed_.push_back({path, !is_new});
-  before = std::move(now);
+  compare(*at, std::move(now), is_new);
   if (!is_folder) return;
   const auto depth =
       static_cast<std::size_t>(std::count(path.begin() + static_cast<std::ptrdiff_t>(root_), path.end(), '/'));
@@ -252,6 +264,43 @@ void WorkspaceChanges::look_at(const std::string& path) {
     look(path);
   else
     sees_all_ = false;
+}
+
+void WorkspaceChanges::compare(Entries::value_type& file, Entry now, bool is_new) {
+  auto& [path, entry] = file;
+  const Entry before = entry;
+  const bool same_stamp = !is_new && before.inode == now.inode && before.mode == now.mode && before.size == now.size &&
+                          before.modified == now.modified && before.touched == now.touched;
+  if (same_stamp) now.hash = before.hash;
+  if (!same_stamp && S_ISLNK(now.mode)) now.hash = target_of(path);
+  entry = std::move(now);
+  if (same_stamp) return;
+  if (S_ISREG(entry.mode)) return unread_.push_back({.file = &file, .before = before, .is_new = is_new});
+  const bool same_bytes = S_ISDIR(entry.mode) || (!entry.hash.empty() && entry.hash == before.hash);
+  if (is_new || entry.mode != before.mode || !same_bytes) changed_.push_back({path, !is_new});
+}
+
+/// Those first whose contents alone tell whether they have changed, and of all the smallest first. The others are read
+/// for the next look.
+void WorkspaceChanges::read_contents() {
+  std::ranges::sort(unread_, {},
+                    [](const Unread& one) { return std::pair(!one.may_be_same(), one.file->second.size); });
+  std::uint64_t room = kMostRead;
+  for (const Unread& one : unread_) {
+    auto& [path, now] = *one.file;
+    const std::uint64_t cost = std::max(now.size, kLeastRead);
+    if (cost <= room && !is_to_end()) {
+      room -= cost;
+      now.hash = hash_of(path, now.size);
+    }
+    if (!one.may_be_same() || now.hash != one.before.hash) changed_.push_back({path, !one.is_new});
+  }
+  unread_.clear();
+}
+
+bool WorkspaceChanges::is_to_end() {
+  was_ended_ = was_ended_ || (stopped_ && stopped_());
+  return was_ended_;
 }
 
 }  // namespace parlance::agent
