@@ -558,6 +558,30 @@ def check_broken_off(checks: Checks, new: Callable[[], Run]) -> None:
     run.check_replay(checks, "a reply that breaks off")
 
 
+def check_half_characters(checks: Checks, new: Callable[..., Run]) -> None:
+    """Half of a surrogate pair in a call's arguments, which only an engine without our grammar samples, is U+FFFD, and the run goes on."""
+    for wire, end in ((WIRE, "<|im_end|>"), (FORMATS["rnj-1"], "<|eot_id|>")):
+        run = new(wire)
+        call = '<tool_call>\n{"name": "terminal", "arguments": {"command": "echo \\ud83d"}}\n</tool_call>' + end
+        script = Script(run, "echo one", "echo two", "echo three")
+
+        def reply(asked: Asked, script: Script = script, call: str = call) -> Reply:
+            usual = script(asked)
+            return Reply(text=call) if script.at == 2 else usual
+
+        with with_engine(run, reply) as engine:
+            command = [*run.command(engine.url, "--max-turns", "2"), "Do it."]
+            begun = subprocess.run(command, capture_output=True, text=True, timeout=LONGEST, stdin=subprocess.DEVNULL)
+            command = [run.parlance, "agent", "--resume", str(run.transcript()), "--json"]
+            done = subprocess.run(command, capture_output=True, text=True, timeout=LONGEST, stdin=subprocess.DEVNULL)
+            prompts = [one.prompt for one in engine.asked if one.path == "/completion"]
+        told = [one["text"] for one in events_of(begun.stdout).of("outcome")]
+        checks.equal((begun.returncode, done.returncode, len(prompts)), (4, 0, 4), f"{wire.name}: half a character: {done.stdout[-500:]}")
+        checks.that(len(told) == 2 and "\ufffd" in told[1], f"{wire.name}: the command has U+FFFD: {told}")
+        checks.that(prompts[2][: len(prompts[1])] == prompts[1], f"{wire.name}: the prompt behind half a character goes on")
+        run.check_replay(checks, f"{wire.name}: half a character")
+
+
 def check_other_transcripts(checks: Checks, new: Callable[[], Run], folder: pathlib.Path) -> None:
     """A transcript of another format is refused with a reason."""
     run = new()
@@ -615,6 +639,7 @@ def main() -> int:
             "transcripts": lambda: check_other_transcripts(checks, new, pathlib.Path(folder)),
             "start": lambda: check_start(checks, new()),
             "broken": lambda: check_broken_off(checks, new),
+            "half": lambda: check_half_characters(checks, new),
             "full": lambda: check_full_disk(checks, new()),
         }
         with concurrent.futures.ThreadPoolExecutor(3) as pool:
