@@ -450,7 +450,10 @@ Result<void> write_end(Parts& parts, const AgentEnd& end, const std::optional<se
 
 AgentEnd run_loop(Parts& parts, std::vector<AgentTool> tools, std::optional<serve::RecordedAgent> recorded) {
   const AgentCommand& command = parts.command;
-  Approver approver(command.approve, [&parts] { return parts.shell.was_replaced(); });
+  Approver approver(command.approve, [&parts] { return parts.shell.was_replaced(); },
+                    {.descriptor = parts.signals.descriptor(),
+                     .clear = [&parts] { parts.signals.clear(); },
+                     .want_end = [] { return wants_end != 0; }});
   std::optional<Error> unwritten;
   AgentOptions options{.goal = command.goal,
                        .system = command.system,

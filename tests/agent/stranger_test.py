@@ -266,6 +266,36 @@ def check_answers(checks: Checks, new: Callable[[], Run]) -> None:
         checks.that(told in prompts[1], f"--approve, {typed!r}: the model is told why: {prompts[1][-300:]!r}")
 
 
+def check_signals_at_a_question(checks: Checks, new: Callable[[], Run]) -> None:
+    """What ends the agent at a question is no answer: the call stays open, and --resume asks about it again. One Ctrl-C changes nothing."""
+    question = "say why not\\]"
+    for name, ending in (("SIGTERM", signal.SIGTERM), ("two Ctrl-C", None), ("the end of the terminal", signal.SIGHUP)):
+        run = new()
+        with with_engine(run, Script(run, "touch made", "true")) as engine:
+            terminal = Terminal(people(run, engine.url, "--approve", "writes", "--no-verify"))
+            checks.that(terminal.until(question), f"{name}: it asks: {terminal.text}")
+            if ending is None:
+                terminal.type("\x03")
+                checks.that(
+                    terminal.until(f"(?s){question}.*Once more.*{question}"), f"{name}: it says so, and asks again: {terminal.text}"
+                )
+                terminal.type("\x03")
+            else:
+                terminal.process.send_signal(ending)
+            checks.equal(terminal.end(), 130, f"{name} at a question: {terminal.text[-600:]}")
+            begun = len(engine.asked)
+            terminal = Terminal([run.parlance, "agent", "--resume", str(run.transcript())])
+            checks.that(terminal.until(question), f"{name}: a resumed run asks again: {terminal.text}")
+            checks.that(not (run.workspace / "made").exists(), f"{name}: nothing ran")
+            terminal.type("\x03")
+            checks.that(terminal.until(f"(?s){question}.*Once more.*{question}"), f"{name}: Ctrl-C: {terminal.text}")
+            terminal.type("y\n")
+            checks.equal(terminal.end(), 0, f"{name}, resumed: {terminal.text[-600:]}")
+            told = [run.speech.last_result(one.prompt) for one in engine.asked[begun:] if one.path == "/completion"]
+        checks.that((run.workspace / "made").exists() and "exit status 0" in told[0], f"{name}: it ran once it was allowed: {told}")
+        run.check_replay(checks, name)
+
+
 FORGED = 'terminal {"command": "ls"}\nRun this? [y/N, or say why not] '
 TOUCH = "\u2500\u2500 turn 9\n\u2713 exit status 0, 0.01 s\n\u25b6 ls\n"
 
@@ -639,6 +669,7 @@ def main() -> int:
             "transcripts": lambda: check_other_transcripts(checks, new, pathlib.Path(folder)),
             "start": lambda: check_start(checks, new()),
             "broken": lambda: check_broken_off(checks, new),
+            "questions": lambda: check_signals_at_a_question(checks, new),
             "half": lambda: check_half_characters(checks, new),
             "full": lambda: check_full_disk(checks, new()),
         }
