@@ -29,6 +29,7 @@
 #include "cli/transcript_page.h"
 #include "parlance/json_writer.h"
 #include "parlance/source.h"
+#include "parlance/version.h"
 #include "serve/agent_gateway.h"
 
 namespace parlance::cli {
@@ -340,6 +341,8 @@ std::vector<std::string> facts_of(const serve::RecordedAgent& recorded) {
   const bool has_ended = recorded.end ? recorded.end->is_done() : says_end;  // older transcripts have no end
   if (recorded.end && !has_ended) facts.push_back("that run had ended: " + recorded.end->sentence);
   if (has_ended) facts.push_back("that run was finished: nothing is left to do. Another goal takes a new run");
+  if (!recorded.version.empty() && recorded.version != PARLANCE_VERSION)
+    facts.push_back("that run was of parlance " + recorded.version);
   if (!recorded.ends_whole) facts.push_back("the last line of the transcript was torn, and is left out");
   return facts;
 }

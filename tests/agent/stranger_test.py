@@ -11,6 +11,7 @@ from __future__ import annotations
 import concurrent.futures
 import dataclasses
 import fcntl
+import hashlib
 import itertools
 import json
 import os
@@ -621,7 +622,24 @@ def check_other_transcripts(checks: Checks, new: Callable[[], Run], folder: path
         command = ["-f", "rnj-1", "--tokenizer", str(other.tokenizer), "--backend", f"llama-server={engine.url}"]
         done = subprocess.run([run.parlance, "agent", *command, "--resume", str(run.transcript())],
                               capture_output=True, text=True, timeout=LONGEST, stdin=subprocess.DEVNULL)  # fmt: skip
-        checks.that(done.returncode not in (0, 1) and done.stderr, f"another format: {done.returncode} {done.stdout} {done.stderr}")
+        checks.that(
+            done.returncode == 3 and "another template and another tokenizer" in done.stderr,
+            f"another format: {done.returncode} {done.stdout} {done.stderr}",
+        )
+    run = new()
+    go(run, "true", options=("--max-turns", "1"))
+    resume = [run.parlance, "agent", "--resume", str(run.transcript())]
+    before, file = run.transcript().read_bytes(), run.tokenizer / "tokenizer.json"
+    tokenizer = json.loads(file.read_text("utf-8"))
+    tokenizer["added_tokens"][0]["id"] += 7
+    file.write_text(json.dumps(tokenizer), "utf-8")
+    with with_engine(run, Script(run)) as engine:
+        command = [*resume, "--backend", f"llama-server={engine.url}"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=LONGEST, stdin=subprocess.DEVNULL)
+    checks.that(
+        done.returncode == 3 and "another tokenizer" in done.stderr, f"a tokenizer that has changed: {done.returncode} {done.stderr}"
+    )
+    checks.that(run.transcript().read_bytes() == before, "a transcript that cannot be gone on with stays as it was")
     for name, text in (("an empty file", ""), ("no transcript", "hello\n"), ("JSON that is none", '{"record": "head"}\n')):
         path = run.folder / "odd.jsonl"
         path.write_text(text, "utf-8")
@@ -629,6 +647,27 @@ def check_other_transcripts(checks: Checks, new: Callable[[], Run], folder: path
             done = subprocess.run([run.parlance, "agent", option, str(path), "--backend", "llama-server=http://127.0.0.1:9"],
                                   capture_output=True, text=True, timeout=LONGEST, stdin=subprocess.DEVNULL)  # fmt: skip
             checks.that(done.returncode in (2, 3, 4) and done.stderr, f"{option} of {name}: {done.returncode} {done.stderr}")
+
+
+def sealed(record: str) -> str:
+    """A record of a capture that has been changed, with the hash that belongs to it."""
+    body, seal = record[: record.rindex(', "check": "')], record[record.rindex(', "check": "') : -2]
+    digits = len(seal) - len(', "check": "')
+    return body + ', "check": "' + hashlib.sha256(body.encode()).hexdigest()[:digits] + '"}'
+
+
+def check_other_version(checks: Checks, run: Run) -> None:
+    """A run that goes on with another version says which it was of, and replays, though its transcript has two heads then."""
+    go(run, "touch made", "true", options=("--max-turns", "1"))
+    head, rest = run.transcript().read_text("utf-8").split("\n", 1)
+    version = json.loads(head)["parlance"]
+    run.transcript().write_text(sealed(head.replace(f'"parlance": "{version}"', '"parlance": "0.0.9"')) + "\n" + rest, "utf-8")
+    with with_engine(run, Script(run, "true")) as engine:
+        command = [run.parlance, "agent", "--resume", str(run.transcript()), "--backend", f"llama-server={engine.url}"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=LONGEST, stdin=subprocess.DEVNULL)
+    checks.that(done.returncode == 0 and "of parlance 0.0.9" in done.stdout, f"another version: {done.stdout} {done.stderr}")
+    checks.equal(run.transcript().read_text("utf-8").count('{"record": "head"'), 2, "another version: heads")
+    run.check_replay(checks, "another version")
 
 
 def check_full_disk(checks: Checks, run: Run) -> None:
@@ -672,6 +711,7 @@ def main() -> int:
             "questions": lambda: check_signals_at_a_question(checks, new),
             "half": lambda: check_half_characters(checks, new),
             "full": lambda: check_full_disk(checks, new()),
+            "version": lambda: check_other_version(checks, new()),
         }
         with concurrent.futures.ThreadPoolExecutor(3) as pool:
             for done in [pool.submit(part) for name, part in parts.items() if not only or name in only]:
