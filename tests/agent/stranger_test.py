@@ -561,6 +561,24 @@ def check_commands(checks: Checks, new: Callable[[], Run]) -> None:
     run.check_replay(checks, "odd commands")
 
 
+def check_refused_arguments(checks: Checks, new: Callable[[], Run]) -> None:
+    """A time that is none is said, and nothing runs. What is no text in an output is named as what it is."""
+    run = new()
+    calls = [Call(command="touch made", timeout=0), Call(command="touch made", timeout=-1), Call(command="printf 'a\\0b'; ls", timeout=9)]
+
+    def reply(asked: Asked) -> Reply:
+        return Reply(ids=run.speech.sampled(run.wire.pieces_of("", "" if calls else "It is done.", [calls.pop(0)] if calls else [])))
+
+    with with_engine(run, reply) as engine:
+        done = subprocess.run(
+            [*run.command(engine.url), "Do it."], capture_output=True, text=True, timeout=LONGEST, stdin=subprocess.DEVNULL
+        )
+    told = [one["text"] for one in events_of(done.stdout).of("outcome")]
+    checks.equal((done.returncode, len(told)), (0, 3), f"refused arguments: {done.stderr} {told}")
+    checks.that(all("timeout must be more than 0" in one and "not run" in one for one in told[:2]), f"a timeout that is none: {told}")
+    checks.that("1 byte was no text (a control character" in told[2] and "made" not in told[2], f"a NUL in an output: {told}")
+
+
 def check_broken_off(checks: Checks, new: Callable[[], Run]) -> None:
     """A reply that a limit of tokens cuts off within a call keeps the prompt before it in the engine's cache, is seen by the model, and
     replays."""
@@ -712,6 +730,7 @@ def main() -> int:
             "start": lambda: check_start(checks, new()),
             "broken": lambda: check_broken_off(checks, new),
             "questions": lambda: check_signals_at_a_question(checks, new),
+            "refused": lambda: check_refused_arguments(checks, new),
             "half": lambda: check_half_characters(checks, new),
             "full": lambda: check_full_disk(checks, new()),
             "version": lambda: check_other_version(checks, new()),
