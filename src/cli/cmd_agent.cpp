@@ -576,7 +576,7 @@ int run_in_sandbox(AgentCommand& command, const std::string& session, const agen
   if (!user_tools)
     return signals.was_interrupted() ? was_stopped(*screen) : refuse_run(command.json, user_tools.error());
   const auto stopped = [&] {
-    if (signals.was_interrupted()) screen->note(kOnceMore);
+    if (signals.was_interrupted() && wants_end == 0) screen->note(kOnceMore);
     return wants_end != 0 || clock.is_over();
   };
   std::vector<std::string> warnings;

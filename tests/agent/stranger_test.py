@@ -248,6 +248,8 @@ def check_keys(checks: Checks, new: Callable[[], Run]) -> None:
                 if not answer and number + 1 < len(keys.answers):
                     terminal.until_taken(signal.SIGINT)
             checks.equal(terminal.end(), keys.code, f"{keys.name}: {terminal.text}")
+            once = int("Once more" in "".join(keys.answers))
+            checks.equal(terminal.text.count("Once more"), once, f"{keys.name}: what once more would do is said once: {terminal.text}")
 
 
 def check_answers(checks: Checks, new: Callable[[], Run]) -> None:
