@@ -25,6 +25,7 @@
 #include "cli/output.h"
 #include "cli/reply_choice.h"
 #include "cli/report.h"
+#include "cli/run_clock.h"
 #include "cli/serve_options.h"
 #include "cli/transcript_page.h"
 #include "parlance/json_writer.h"
@@ -208,21 +209,6 @@ std::string new_session() {
                 now.minute, now.second, static_cast<int>(::getpid()));
   return text;
 }
-
-/// What is left of --max-seconds; unset: there is no such limit.
-class Clock {
- public:
-  explicit Clock(std::uint64_t seconds) : seconds_(static_cast<double>(seconds)) {}
-  bool is_limited() const { return seconds_ > 0; }
-  double remaining() const {
-    return seconds_ - std::chrono::duration<double>(std::chrono::steady_clock::now() - begun_).count();
-  }
-  bool is_over() const { return is_limited() && remaining() <= 0; }
-
- private:
-  const double seconds_;
-  const std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
-};
 
 /// The file of a transcript, which alone is in its folder.
 std::string transcript_file(const std::string& path) {
@@ -416,7 +402,7 @@ struct Parts {
   serve::AgentGateway& gateway;
   AgentScreen& screen;
   const Interrupts& signals;
-  const Clock& clock;
+  const RunClock& clock;
   const agent::Sandbox& sandbox;
   agent::PersistentShell& shell;
   agent::WorkspaceChanges& changes;
@@ -498,7 +484,7 @@ AgentEnd run_loop(Parts& parts, std::vector<AgentTool> tools, std::optional<serv
 
 /// For the tools that run in the sandbox.
 agent::SandboxToolOptions tool_options(const AgentCommand& command, agent::SandboxKind kind, AgentScreen& screen,
-                                       const Interrupts& signals, const Clock& clock) {
+                                       const Interrupts& signals, const RunClock& clock) {
   constexpr const char* kClosedTmp = "Temporary files go to $TMPDIR: /tmp is closed.";
   return {.timeout = static_cast<double>(command.timeout),
           .remaining = clock.is_limited() ? std::function<double()>([&] { return clock.remaining(); }) : nullptr,
@@ -563,7 +549,7 @@ int run_in_sandbox(AgentCommand& command, const std::string& session, const agen
     return refuse_run(command.json, begun.error());
   const std::unique_ptr<AgentScreen> screen =
       command.json ? screen_for_programs() : screen_for_people(output_shows_color());
-  const Clock clock(command.max_seconds);
+  const RunClock clock(command.max_seconds);
   std::vector<std::string> watched = sandbox.policy().writable;
   watched.push_back(sandbox.policy().workspace);
   agent::WorkspaceChanges changes(std::move(watched));
@@ -616,6 +602,8 @@ int run_or_refuse(AgentCommand& command) {
 }
 
 int run_agent(AgentCommand& command) {
+  if (!command.html.empty() && !(command.resume.empty() && command.goal.empty()))
+    return report(usage("--html prints a page and runs nothing, so it takes neither a goal nor --resume"));
   if (!command.html.empty()) return print_page(command.html);
   if (Result<void> opened = open_output(); !opened) return report(opened.error());
   int code = 0;

@@ -660,6 +660,8 @@ def check_other_transcripts(checks: Checks, new: Callable[[], Run], folder: path
         done.returncode == 3 and "another tokenizer" in done.stderr, f"a tokenizer that has changed: {done.returncode} {done.stderr}"
     )
     checks.that(run.transcript().read_bytes() == before, "a transcript that cannot be gone on with stays as it was")
+    done = subprocess.run([*resume, "--html", str(run.transcript())], capture_output=True, text=True, timeout=LONGEST)
+    checks.that(done.returncode == 2 and "--resume" in done.stderr, f"--html with --resume: {done.returncode} {done.stderr}")
     for name, text in (("an empty file", ""), ("no transcript", "hello\n"), ("JSON that is none", '{"record": "head"}\n')):
         path = run.folder / "odd.jsonl"
         path.write_text(text, "utf-8")
