@@ -27,7 +27,7 @@ class SampledReply {
  public:
   void add(const ReplyEvent& event);
   /// As a message of the conversation. Unset: a call is incomplete, so no template could write it. A character that was
-  /// cut is U+FFFD, since a conversation is UTF-8.
+  /// cut, or half of a surrogate pair in a call's arguments, is U+FFFD, since a conversation is UTF-8.
   std::optional<Message> as_message() const;
   /// The same with the calls, complete or not, as the model wrote them in the content.
   Message as_written() const;

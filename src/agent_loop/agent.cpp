@@ -9,6 +9,7 @@
 #include "agent_loop/compaction.h"
 #include "agent_loop/fields.h"
 #include "agent_loop/repetition.h"
+#include "base/surrogates.h"
 #include "base/utf8.h"
 #include "parlance/json_writer.h"
 #include "parlance/value.h"
@@ -55,13 +56,13 @@ std::string sentence_of(const ReplyMessage& message) {
   return text + ". Write it again.";
 }
 
-/// A character that was cut is no UTF-8, of which a conversation is.
+/// A character that was cut, or half of one in JSON, is no UTF-8, of which a conversation is.
 Message message_of(const ReplyMessage& reply) {
   Message message{
       .role = "assistant", .content = utf8::repair(reply.content), .reasoning_content = utf8::repair(reply.reasoning)};
   for (const ReplyCall& call : reply.calls)
     message.tool_calls.push_back(
-        {.id = utf8::repair(call.id), .name = utf8::repair(call.name), .arguments_json = utf8::repair(call.arguments)});
+        {.id = utf8::repair(call.id), .name = utf8::repair(call.name), .arguments_json = repair_json(call.arguments)});
   return message;
 }
 

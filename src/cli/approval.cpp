@@ -1,9 +1,12 @@
 // Asks on the terminal. Begin reading at Approver::ask.
 #include "cli/approval.h"
 
+#include <poll.h>
 #include <termios.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <iterator>
 #include <memory>
@@ -58,22 +61,54 @@ struct Close {
   void operator()(std::FILE* file) const { std::fclose(file); }
 };
 
-/// What the user types; unset: there is no terminal. What was typed before the question was there answers something
-/// else, so it is thrown away.
-std::optional<std::string> answer_to(const std::string& asked_of, const std::string& question) {
+constexpr const char* kStillAsks =
+    "\nCtrl-C: this waits for an answer. Once more within two seconds ends the agent; --resume asks again\n";
+
+/// What the user types to a question.
+struct Answer {
+  bool was_asked = true;  ///< false: there is no terminal
+  bool stops = false;     ///< a signal has ended the agent, or the terminal is gone
+  std::string said{};
+};
+
+void say(std::FILE* terminal, const std::string& text) {
+  std::fputs(text.c_str(), terminal);
+  std::fflush(terminal);
+}
+
+/// Waits for a line, or for the end.
+Answer read_answer(std::FILE* terminal, const std::string& question, const QuestionSignals& signals) {
+  const int descriptor = ::fileno(terminal);
+  while (true) {
+    pollfd waits[] = {{descriptor, POLLIN, 0}, {signals.descriptor, POLLIN, 0}};
+    const int ready = ::poll(waits, 2, -1);
+    if (signals.want_end()) return {.stops = true};
+    if (ready < 0) continue;
+    if (waits[1].revents != 0) {
+      signals.clear();
+      say(terminal, kStillAsks + question + " ");
+      continue;
+    }
+    char line[512];
+    const ssize_t size = ::read(descriptor, line, sizeof line);
+    if (size < 0 && errno == EINTR) continue;
+    if (size < 0 || (waits[0].revents & POLLHUP) != 0) return {.stops = true};
+    std::string said(line, static_cast<std::size_t>(size));
+    while (!said.empty() && (said.back() == '\n' || said.back() == ' ')) said.pop_back();
+    return {.said = std::move(said)};
+  }
+}
+
+/// What was typed before the question was there answers something else, so it is thrown away, and so is a Ctrl-C.
+Answer answer_to(const std::string& asked_of, const std::string& question, const QuestionSignals& signals) {
   const std::unique_ptr<std::FILE, Close> terminal(std::fopen("/dev/tty", "r+"));
-  if (!terminal) return std::nullopt;
+  if (!terminal) return {.was_asked = false};
   const int descriptor = ::fileno(terminal.get());
-  const std::string text =
-      MarkedText().add(asked_of, MarkedText::Line::own, columns_of(descriptor)) + "\n" + question + " ";
   ::tcflush(descriptor, TCIFLUSH);
-  std::fputs(text.c_str(), terminal.get());
-  std::fflush(terminal.get());
-  char line[512];
-  if (std::fgets(line, sizeof line, terminal.get()) == nullptr) return std::string("n");
-  std::string said = line;
-  while (!said.empty() && (said.back() == '\n' || said.back() == ' ')) said.pop_back();
-  return said;
+  signals.clear();
+  say(terminal.get(),
+      MarkedText().add(asked_of, MarkedText::Line::own, columns_of(descriptor)) + "\n" + question + " ");
+  return read_answer(terminal.get(), question, signals);
 }
 
 bool is_yes(std::string_view text) {
@@ -154,19 +189,19 @@ Approval Approver::ask(std::string_view name, std::string_view arguments) {
   std::string question = "Run this? [y/N, or say why not]";
   if (when_ == "writes" && reads)
     question = "It only reads, unless an earlier command has changed what its name stands for.\n" + question;
-  const std::optional<std::string> said = answer_to(call_text(name, arguments), question);
-  if (!said) return {.allowed = false, .reason = "nobody could be asked"};
-  if (!is_yes(*said)) return {.allowed = false, .reason = said->size() > 3 ? *said : std::string()};
+  const Answer answer = answer_to(call_text(name, arguments), question, signals_);
+  if (!answer.was_asked) return {.allowed = false, .reason = "nobody could be asked"};
+  if (answer.stops) return {.allowed = false, .stops = true};
+  if (!is_yes(answer.said)) return {.allowed = false, .reason = answer.said.size() > 3 ? answer.said : std::string()};
   shell_may_differ_ = shell_may_differ_ || (is_command && !reads && !keeps_shell(command));
   return {};
 }
 
 Resolution Approver::resolve(const InterruptedCall& call) const {
-  const std::optional<std::string> said =
-      answer_to(call_text(call.name, call.arguments),
-                "This had begun when the agent was ended, and nobody knows how far it came. Run it once more? [y/N]");
-  if (said && is_yes(*said)) return {.again = true};
-  return {};
+  const Answer answer = answer_to(
+      call_text(call.name, call.arguments),
+      "This had begun when the agent was ended, and nobody knows how far it came. Run it once more? [y/N]", signals_);
+  return {.again = is_yes(answer.said), .stops = answer.stops};
 }
 
 }  // namespace parlance::cli

@@ -26,10 +26,12 @@
 #include "cli/output.h"
 #include "cli/reply_choice.h"
 #include "cli/report.h"
+#include "cli/run_clock.h"
 #include "cli/serve_options.h"
 #include "cli/transcript_page.h"
 #include "parlance/json_writer.h"
 #include "parlance/source.h"
+#include "parlance/version.h"
 #include "serve/agent_gateway.h"
 
 namespace parlance::cli {
@@ -209,21 +211,6 @@ std::string new_session() {
   return text;
 }
 
-/// What is left of --max-seconds; unset: there is no such limit.
-class Clock {
- public:
-  explicit Clock(std::uint64_t seconds) : seconds_(static_cast<double>(seconds)) {}
-  bool is_limited() const { return seconds_ > 0; }
-  double remaining() const {
-    return seconds_ - std::chrono::duration<double>(std::chrono::steady_clock::now() - begun_).count();
-  }
-  bool is_over() const { return is_limited() && remaining() <= 0; }
-
- private:
-  const double seconds_;
-  const std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
-};
-
 /// The file of a transcript, which alone is in its folder.
 std::string transcript_file(const std::string& path) {
   std::error_code failed;
@@ -341,6 +328,8 @@ std::vector<std::string> facts_of(const serve::RecordedAgent& recorded) {
   const bool has_ended = recorded.end ? recorded.end->is_done() : says_end;  // older transcripts have no end
   if (recorded.end && !has_ended) facts.push_back("that run had ended: " + recorded.end->sentence);
   if (has_ended) facts.push_back("that run was finished: nothing is left to do. Another goal takes a new run");
+  if (!recorded.version.empty() && recorded.version != PARLANCE_VERSION)
+    facts.push_back("that run was of parlance " + recorded.version);
   if (!recorded.ends_whole) facts.push_back("the last line of the transcript was torn, and is left out");
   return facts;
 }
@@ -414,7 +403,7 @@ struct Parts {
   serve::AgentGateway& gateway;
   AgentScreen& screen;
   const Interrupts& signals;
-  const Clock& clock;
+  const RunClock& clock;
   const agent::Sandbox& sandbox;
   agent::PersistentShell& shell;
   agent::WorkspaceChanges& changes;
@@ -451,7 +440,10 @@ Result<void> write_end(Parts& parts, const AgentEnd& end, const std::optional<se
 
 AgentEnd run_loop(Parts& parts, std::vector<AgentTool> tools, std::optional<serve::RecordedAgent> recorded) {
   const AgentCommand& command = parts.command;
-  Approver approver(command.approve, [&parts] { return parts.shell.was_replaced(); });
+  Approver approver(command.approve, [&parts] { return parts.shell.was_replaced(); },
+                    {.descriptor = parts.signals.descriptor(),
+                     .clear = [&parts] { parts.signals.clear(); },
+                     .want_end = [] { return wants_end != 0; }});
   std::optional<Error> unwritten;
   AgentOptions options{.goal = command.goal,
                        .system = command.system,
@@ -493,7 +485,7 @@ AgentEnd run_loop(Parts& parts, std::vector<AgentTool> tools, std::optional<serv
 
 /// For the tools that run in the sandbox.
 agent::SandboxToolOptions tool_options(const AgentCommand& command, agent::SandboxKind kind, AgentScreen& screen,
-                                       const Interrupts& signals, const Clock& clock) {
+                                       const Interrupts& signals, const RunClock& clock) {
   constexpr const char* kClosedTmp = "Temporary files go to $TMPDIR: /tmp is closed.";
   return {.timeout = static_cast<double>(command.timeout),
           .remaining = clock.is_limited() ? std::function<double()>([&] { return clock.remaining(); }) : nullptr,
@@ -549,7 +541,7 @@ Result<std::optional<serve::RecordedAgent>> begin_or_restore(const AgentCommand&
 
 /// The folders that commands may change, as they are now. Nothing runs yet that a Ctrl-C could be meant for, so that it
 /// ends this look; those behind commands end as the run does.
-agent::WorkspaceChanges look_at_folders(const agent::SandboxPolicy& policy, const Clock& clock) {
+agent::WorkspaceChanges look_at_folders(const agent::SandboxPolicy& policy, const RunClock& clock) {
   std::vector<std::string> folders = policy.writable;
   folders.push_back(policy.workspace);
   const auto has_begun = std::make_shared<bool>(false);
@@ -571,7 +563,7 @@ int run_in_sandbox(AgentCommand& command, const std::string& session, const agen
     return refuse_run(command.json, begun.error());
   const std::unique_ptr<AgentScreen> screen =
       command.json ? screen_for_programs() : screen_for_people(output_shows_color());
-  const Clock clock(command.max_seconds);
+  const RunClock clock(command.max_seconds);
   agent::WorkspaceChanges changes = look_at_folders(sandbox.policy(), clock);
   if (signals.was_interrupted()) return was_stopped(*screen);
   const agent::SandboxToolOptions run_tools = tool_options(command, sandbox.kind(), *screen, signals, clock);
@@ -583,7 +575,7 @@ int run_in_sandbox(AgentCommand& command, const std::string& session, const agen
   if (!user_tools)
     return signals.was_interrupted() ? was_stopped(*screen) : refuse_run(command.json, user_tools.error());
   const auto stopped = [&] {
-    if (signals.was_interrupted()) screen->note(kOnceMore);
+    if (signals.was_interrupted() && wants_end == 0) screen->note(kOnceMore);
     return wants_end != 0 || clock.is_over();
   };
   std::vector<std::string> warnings;
@@ -623,6 +615,8 @@ int run_or_refuse(AgentCommand& command) {
 }
 
 int run_agent(AgentCommand& command) {
+  if (!command.html.empty() && !(command.resume.empty() && command.goal.empty()))
+    return report(usage("--html prints a page and runs nothing, so it takes neither a goal nor --resume"));
   if (!command.html.empty()) return print_page(command.html);
   if (Result<void> opened = open_output(); !opened) return report(opened.error());
   int code = 0;

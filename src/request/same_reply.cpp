@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/ascii.h"
+#include "base/surrogates.h"
 #include "base/utf8.h"
 #include "json/same.h"
 #include "parlance/json.h"
@@ -79,7 +80,7 @@ bool is_same_text(std::string_view a, std::string_view b) {
 bool is_same_json(const std::string& a, const std::string& b) {
   if (a == b) return true;
   Document left, right;
-  return left.parse(utf8::repair(a)) && right.parse(utf8::repair(b)) && same_json(left.root(), right.root());
+  return left.parse(repair_json(a)) && right.parse(repair_json(b)) && same_json(left.root(), right.root());
 }
 
 bool is_same(const ReplyCall& a, const ReplyCall& b) {

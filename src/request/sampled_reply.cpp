@@ -2,6 +2,7 @@
 #include "parlance/sampled_reply.h"
 
 #include "base/ascii.h"
+#include "base/surrogates.h"
 #include "base/utf8.h"
 #include "conversation/conversation.h"
 #include "parlance/json.h"
@@ -27,7 +28,7 @@ std::optional<Message> SampledReply::as_message() const {
   for (const ReplyCall& call : message.calls) {
     if (!call.complete) return std::nullopt;
     made.tool_calls.push_back(
-        {.id = utf8::repair(call.id), .name = utf8::repair(call.name), .arguments_json = utf8::repair(call.arguments)});
+        {.id = utf8::repair(call.id), .name = utf8::repair(call.name), .arguments_json = repair_json(call.arguments)});
   }
   return made;
 }

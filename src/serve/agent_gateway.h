@@ -27,6 +27,7 @@ struct RecordedAgent {
   AgentHistory history;
   std::string last_response;         ///< id of the last answer, which the gateway's sessions have now
   bool ends_whole = true;            ///< false: the last line was torn, as a crash leaves it
+  std::string version{};             ///< of the parlance that wrote last
   std::optional<RecordedEnd> end{};  ///< unset: it was killed, or goes on behind an end, or nobody wrote it down
 };
 

@@ -6,6 +6,7 @@
 #include "parlance/json_writer.h"
 #include "parlance/sampled_reply.h"
 #include "serve/capture/reader.h"
+#include "serve/capture/record.h"
 #include "serve/capture/utc.h"
 #include "serve/recorded_engine.h"
 
@@ -74,6 +75,7 @@ class Restoring {
 
  private:
   Result<void> take_turn(Value record, RecordedAgent& into);
+  void leave_turn(Value record, const std::string& session);
   static void take_tool(Value record, RecordedAgent& into);
   static void take_end(Value record, RecordedAgent& into);
 
@@ -96,7 +98,30 @@ Result<void> Restoring::take(const CaptureRecord& record, RecordedAgent& into) {
   if (record.kind() != "turn" && record.kind() != "tool") return {};
   into.end.reset();
   if (record.kind() == "tool") take_tool(root, into);
+  if (record.kind() == "turn" && root["key"].text().empty()) leave_turn(root, into.session);
   return record.kind() == "turn" && !root["key"].text().empty() ? take_turn(root, into) : Result<void>();
+}
+
+/// Behind what it has from the turn before, which was looked at then.
+bool has_prompt_of(Value record, const Turn& turn, const Session& session) {
+  const std::span<const TokenId> prompt = session.ids().subspan(0, turn.prompt_tokens());
+  const auto behind = static_cast<std::size_t>(number_in(record["prompt"]["behind"]));
+  return behind <= prompt.size() && std::ranges::equal(prompt.subspan(behind), listed_ids(record["prompt"]["ids"]));
+}
+
+/// The engine failed, or the reply broke off: the next turn may go on from its prompt. If it cannot be planned, that
+/// one's prompt is another, and that is said.
+void Restoring::leave_turn(Value record, const std::string& session) {
+  recorded_->load(record);
+  model_->clock = [now = moment_of(record["now"])] { return now; };
+  const std::string text(record["request"].text());
+  Document body;
+  if (!body.parse(text, "a request of the capture")) return;
+  SessionHints hints{.session = session, .response = std::string(body.root()["previous_response_id"].text())};
+  Result<Turn> turn = turns_.plan_copy(model_, body.root(), text, std::move(hints));
+  if (!turn) return;
+  run_recorded(*turn);
+  turns_.leave(*turn);
 }
 
 Result<void> Restoring::take_turn(Value record, RecordedAgent& into) {
@@ -116,7 +141,7 @@ Result<void> Restoring::take_turn(Value record, RecordedAgent& into) {
   into.last_response = record["id"].text();
   const std::size_t sampled = turn->sampled().size();
   const std::shared_ptr<const Held> kept = turns_.keep(*turn, call_ids_of(record), into.last_response);
-  if (!kept || kept->key != record["key"].text())
+  if (!kept || kept->key != record["key"].text() || !has_prompt_of(record, *turn, kept->session))
     return Error(ErrorCode::conversation, "a turn of the capture comes out otherwise with this model")
         .hint("parlance replay says what differs");
   messages.push_back(kept->reply);
@@ -154,13 +179,36 @@ void Restoring::take_end(Value record, RecordedAgent& into) {
   into.end = {.reason = std::string(record["reason"].text()), .sentence = std::string(record["sentence"].text())};
 }
 
+/// The record of versions of those who wrote last; empty: there is none.
+Value last_head(const CaptureText& text) {
+  const auto found = std::find_if(text.records.rbegin(), text.records.rend(),
+                                  [](const CaptureRecord& record) { return record.kind() == "head"; });
+  return found == text.records.rend() ? Value() : found->root();
+}
+
+/// What was sampled behind other prompts is not gone on with: nobody could replay it.
+Result<void> check_same_model(Value head, const ServedModel& model, const std::string& file) {
+  Document now;
+  if (!model.capture_head.empty())
+    if (Result<void> parsed = now.parse(model.capture_head); !parsed) return parsed;
+  if (head.is_undefined() || now.root().is_undefined()) return {};
+  const bool same_template = template_hashes(head) == template_hashes(now.root());
+  const bool same_tokenizer = tokenizer_hashes(head) == tokenizer_hashes(now.root());
+  if (same_template && same_tokenizer) return {};
+  const std::string what = same_template ? "tokenizer" : same_tokenizer ? "template" : "template and another tokenizer";
+  return Error(ErrorCode::conversation, file + " was written with another " + what + " than there is now")
+      .hint("give what it was written with, as that was then, or begin a new run; parlance replay says what differs");
+}
+
 }  // namespace
 
 Result<RecordedAgent> restore_agent(Succession& turns, const std::shared_ptr<ServedModel>& model,
                                     const std::string& file) {
   const Result<CaptureText> text = read_capture(file);
   if (!text) return text.error();
-  RecordedAgent made{.ends_whole = !text->torn};
+  const Value head = last_head(*text);
+  if (Result<void> same = check_same_model(head, *model, file); !same) return same.error();
+  RecordedAgent made{.ends_whole = !text->torn, .version = std::string(head["parlance"].text())};
   Restoring restoring(turns, model);
   for (const CaptureRecord& record : text->records) {
     if (!record.intact) return Error(ErrorCode::conversation, file + ": a record is not what was written");

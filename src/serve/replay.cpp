@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "base/sha256.h"
 #include "serve/capture/continuation_record.h"
@@ -19,6 +20,7 @@ namespace {
 struct OpenedModel {
   std::shared_ptr<ServedModel> model;
   std::shared_ptr<Recorded> engine;
+  Document now;  ///< the head that a capture with it would have
 };
 
 struct Line {
@@ -50,7 +52,10 @@ class Replay {
   Result<ReplayReport> run();
 
  private:
-  Result<OpenedModel*> model_for(const Line& line);
+  Result<std::shared_ptr<OpenedModel>> model_for(const Line& line);
+  Result<std::shared_ptr<OpenedModel>> open_model(Value head) const;
+  std::shared_ptr<OpenedModel> opened_as(Value head) const;
+  void note_versions(const Line& line, Value now);
   Result<void> turn(const Line& line);
   void continuation(const Line& line, const std::shared_ptr<const ServedModel>& model);
   std::optional<Turn> planned(const Line& line, const std::shared_ptr<const ServedModel>& model, SessionStore& store);
@@ -67,7 +72,8 @@ class Replay {
   const std::function<void(const ReplayDifference&)>& say_;
   std::vector<Document> heads_;  ///< by Line::head - 1
   std::vector<Line> turns_;
-  std::map<std::size_t, OpenedModel> models_;  ///< by head
+  std::map<std::size_t, std::shared_ptr<OpenedModel>> models_;  ///< by head
+  std::set<std::string> noted_;                                 ///< versions and hashes of which all was said
   std::map<std::string, std::shared_ptr<const Held>> held_;
   std::map<std::string, std::vector<TokenId>> ids_;  ///< those after a turn, as recorded
   std::map<std::string, Succession> agents_;         ///< by file
@@ -111,40 +117,56 @@ Result<void> Replay::read(const std::vector<std::string>& files) {
   return {};
 }
 
-Result<OpenedModel*> Replay::model_for(const Line& line) {
-  if (line.head == 0) return Error(ErrorCode::value, "'" + line.file + "' has no record of versions before its turns");
-  if (const auto found = models_.find(line.head); found != models_.end()) return &found->second;
-  const Value head = heads_[line.head - 1].root();
-  for (auto& [number, opened] : models_) {  // each file has a head of its own
-    if (json_text(heads_[number - 1].root()) == json_text(head)) return &opened;
-  }
+Result<std::shared_ptr<OpenedModel>> Replay::open_model(Value head) const {
   Result<ModelOptions> options = open_(json_text(head["source"]), std::string(head["model"].text()));
   if (!options) return options.error();
-  OpenedModel made{.engine = std::make_shared<Recorded>()};
-  made.engine->takes(find_grammar_syntax(head["grammars"].text()));
-  made.model = std::make_shared<ServedModel>(ServedModel{.name = std::string(head["model"].text()),
-                                                         .backend = made.engine,
-                                                         .reader = std::move(options->reader),
-                                                         .tokenizer = std::move(options->tokenizer),
-                                                         .render = options->render,
-                                                         .tokenize = options->tokenize});
-  if (Result<void> done = complete(*made.model); !done) return done.error();
-  const Document now = [&] {
-    Document parsed;
-    const Result<void> done = parsed.parse(head_record(*made.model, options->source, options->tokenizer_files));
-    return done ? std::move(parsed) : Document();
-  }();
-  const auto hashes = [](Value of) {
-    std::string all;
-    for (const Value& one : of["templates"].items()) all.append(one["sha256"].text()).append(" ");
-    for (const Value& one : of["tokenizer"]["files"].items()) all.append(one["sha256"].text()).append(" ");
-    return all;
-  };
-  if (head["parlance"].text() != now.root()["parlance"].text())
+  auto made = std::make_shared<OpenedModel>();
+  made->engine = std::make_shared<Recorded>();
+  made->model = std::make_shared<ServedModel>(ServedModel{.name = std::string(head["model"].text()),
+                                                          .backend = made->engine,
+                                                          .reader = std::move(options->reader),
+                                                          .tokenizer = std::move(options->tokenizer),
+                                                          .render = options->render,
+                                                          .tokenize = options->tokenize});
+  if (Result<void> done = complete(*made->model); !done) return done.error();
+  const std::string now = head_record(*made->model, options->source, options->tokenizer_files);
+  if (Result<void> parsed = made->now.parse(now); !parsed) return parsed.error();
+  return made;
+}
+
+/// Each file has a head of its own, and a run that goes on has another where its version or its engine is another: what
+/// goes on from a turn must find that turn's model.
+std::shared_ptr<OpenedModel> Replay::opened_as(Value head) const {
+  for (const auto& [number, opened] : models_) {
+    const Value other = heads_[number - 1].root();
+    if (other["model"].text() == head["model"].text() && template_hashes(other) == template_hashes(head) &&
+        tokenizer_hashes(other) == tokenizer_hashes(head))
+      return opened;
+  }
+  return nullptr;
+}
+
+void Replay::note_versions(const Line& line, Value now) {
+  const Value head = heads_[line.head - 1].root();
+  if (head["parlance"].text() != now["parlance"].text())
     differ(line, "versions", "recorded by parlance " + std::string(head["parlance"].text()));
-  if (hashes(head) != hashes(now.root()))
+  if (template_hashes(head) != template_hashes(now) || tokenizer_hashes(head) != tokenizer_hashes(now))
     differ(line, "versions", "the template or the tokenizer's files are not those of the capture");
-  return &models_.emplace(line.head, std::move(made)).first->second;
+}
+
+Result<std::shared_ptr<OpenedModel>> Replay::model_for(const Line& line) {
+  if (line.head == 0) return Error(ErrorCode::value, "'" + line.file + "' has no record of versions before its turns");
+  if (const auto found = models_.find(line.head); found != models_.end()) return found->second;
+  const Value head = heads_[line.head - 1].root();
+  std::shared_ptr<OpenedModel> opened = opened_as(head);
+  if (!opened) {
+    Result<std::shared_ptr<OpenedModel>> made = open_model(head);
+    if (!made) return made.error();
+    opened = std::move(*made);
+  }
+  const std::string said = json_text(head["parlance"]) + template_hashes(head) + tokenizer_hashes(head);
+  if (noted_.insert(said).second) note_versions(line, opened->now.root());
+  return models_[line.head] = std::move(opened);
 }
 
 std::optional<std::vector<TokenId>> Replay::recorded_prompt(Value record) const {
@@ -312,9 +334,10 @@ void Replay::continuation(const Line& line, const std::shared_ptr<const ServedMo
 
 Result<void> Replay::turn(const Line& line) {
   const Value record = line.record.root();
-  const Result<OpenedModel*> opened = model_for(line);
+  const Result<std::shared_ptr<OpenedModel>> opened = model_for(line);
   if (!opened) return opened.error();
   const std::shared_ptr<ServedModel>& model = (*opened)->model;
+  (*opened)->engine->takes(find_grammar_syntax(heads_[line.head - 1].root()["grammars"].text()));
   if (!record["prompt_number"].is_undefined()) {
     continuation(line, model);
     return {};

@@ -65,8 +65,12 @@ def check_large_result(checks: Checks, new: Callable[[], Run]) -> None:
     for options in ((), ("--max-prompt-tokens", "2000")):
         done = resumed(run, *options)
         checks.equal(done.returncode, 0, f"it goes on with {options}: {done.stderr}")
-    replayed = subprocess.run([run.parlance, "replay", str(run.transcript())], capture_output=True, text=True, timeout=LONGEST)
-    checks.equal(replayed.returncode, 0, f"replay: {replayed.stdout}{replayed.stderr}")
+    run.check_replay(checks, "a result larger than the context")
+    run = new()
+    go(run, LARGE, "echo next", options=("--max-prompt-tokens", "7000", "--max-turns", "2"))
+    done = resumed(run, "--max-turns", "9")
+    checks.equal((run.code, done.returncode), (4, 0), f"a run that ends behind a turn that had no room goes on: {done.stdout}{done.stderr}")
+    run.check_replay(checks, "a run that goes on behind a turn that had no room")
 
 
 def end_of(command: list[str]) -> subprocess.CompletedProcess[str]:

@@ -123,6 +123,9 @@ def few_resources(on: Machine) -> None:
     for soft, hard in ((64, 4096), (64, 64)):
         code, errors, _ = on.begins(on.next(), before=limited(resource.RLIMIT_NOFILE, soft, hard))
         checks.equal(code, NO_ENGINE, f"{on.kind}: {soft} descriptors: {errors}")
+    for most in (12, 16, 20):
+        code, errors, _ = on.begins(on.next(), before=limited(resource.RLIMIT_NOFILE, most, most))
+        checks.that(code == 2 and "Too many open files" in errors and "ulimit -n" in errors, f"{on.kind}: {most} descriptors: {errors}")
     if os.getuid() != 0:
         return
     workspace = on.next()

@@ -11,6 +11,7 @@ from __future__ import annotations
 import concurrent.futures
 import dataclasses
 import fcntl
+import hashlib
 import itertools
 import json
 import os
@@ -247,6 +248,8 @@ def check_keys(checks: Checks, new: Callable[[], Run]) -> None:
                 if not answer and number + 1 < len(keys.answers):
                     terminal.until_taken(signal.SIGINT)
             checks.equal(terminal.end(), keys.code, f"{keys.name}: {terminal.text}")
+            once = int("Once more" in "".join(keys.answers))
+            checks.equal(terminal.text.count("Once more"), once, f"{keys.name}: what once more would do is said once: {terminal.text}")
 
 
 def check_answers(checks: Checks, new: Callable[[], Run]) -> None:
@@ -264,6 +267,36 @@ def check_answers(checks: Checks, new: Callable[[], Run]) -> None:
             prompts = [run.speech.vocabulary.decode(one.prompt) for one in engine.asked if one.path == "/completion"]
         checks.equal((run.workspace / "made").exists(), runs, f"--approve, {typed!r}: the command runs")
         checks.that(told in prompts[1], f"--approve, {typed!r}: the model is told why: {prompts[1][-300:]!r}")
+
+
+def check_signals_at_a_question(checks: Checks, new: Callable[[], Run]) -> None:
+    """What ends the agent at a question is no answer: the call stays open, and --resume asks about it again. One Ctrl-C changes nothing."""
+    question = "say why not\\]"
+    for name, ending in (("SIGTERM", signal.SIGTERM), ("two Ctrl-C", None), ("the end of the terminal", signal.SIGHUP)):
+        run = new()
+        with with_engine(run, Script(run, "touch made", "true")) as engine:
+            terminal = Terminal(people(run, engine.url, "--approve", "writes", "--no-verify"))
+            checks.that(terminal.until(question), f"{name}: it asks: {terminal.text}")
+            if ending is None:
+                terminal.type("\x03")
+                checks.that(
+                    terminal.until(f"(?s){question}.*Once more.*{question}"), f"{name}: it says so, and asks again: {terminal.text}"
+                )
+                terminal.type("\x03")
+            else:
+                terminal.process.send_signal(ending)
+            checks.equal(terminal.end(), 130, f"{name} at a question: {terminal.text[-600:]}")
+            begun = len(engine.asked)
+            terminal = Terminal([run.parlance, "agent", "--resume", str(run.transcript())])
+            checks.that(terminal.until(question), f"{name}: a resumed run asks again: {terminal.text}")
+            checks.that(not (run.workspace / "made").exists(), f"{name}: nothing ran")
+            terminal.type("\x03")
+            checks.that(terminal.until(f"(?s){question}.*Once more.*{question}"), f"{name}: Ctrl-C: {terminal.text}")
+            terminal.type("y\n")
+            checks.equal(terminal.end(), 0, f"{name}, resumed: {terminal.text[-600:]}")
+            told = [run.speech.last_result(one.prompt) for one in engine.asked[begun:] if one.path == "/completion"]
+        checks.that((run.workspace / "made").exists() and "exit status 0" in told[0], f"{name}: it ran once it was allowed: {told}")
+        run.check_replay(checks, name)
 
 
 FORGED = 'terminal {"command": "ls"}\nRun this? [y/N, or say why not] '
@@ -530,6 +563,24 @@ def check_commands(checks: Checks, new: Callable[[], Run]) -> None:
     run.check_replay(checks, "odd commands")
 
 
+def check_refused_arguments(checks: Checks, new: Callable[[], Run]) -> None:
+    """A time that is none is said, and nothing runs. What is no text in an output is named as what it is."""
+    run = new()
+    calls = [Call(command="touch made", timeout=0), Call(command="touch made", timeout=-1), Call(command="printf 'a\\0b'; ls", timeout=9)]
+
+    def reply(asked: Asked) -> Reply:
+        return Reply(ids=run.speech.sampled(run.wire.pieces_of("", "" if calls else "It is done.", [calls.pop(0)] if calls else [])))
+
+    with with_engine(run, reply) as engine:
+        done = subprocess.run(
+            [*run.command(engine.url), "Do it."], capture_output=True, text=True, timeout=LONGEST, stdin=subprocess.DEVNULL
+        )
+    told = [one["text"] for one in events_of(done.stdout).of("outcome")]
+    checks.equal((done.returncode, len(told)), (0, 3), f"refused arguments: {done.stderr} {told}")
+    checks.that(all("timeout must be more than 0" in one and "not run" in one for one in told[:2]), f"a timeout that is none: {told}")
+    checks.that("1 byte was no text (a control character" in told[2] and "made" not in told[2], f"a NUL in an output: {told}")
+
+
 def check_broken_off(checks: Checks, new: Callable[[], Run]) -> None:
     """A reply that a limit of tokens cuts off within a call keeps the prompt before it in the engine's cache, is seen by the model, and
     replays."""
@@ -558,6 +609,30 @@ def check_broken_off(checks: Checks, new: Callable[[], Run]) -> None:
     run.check_replay(checks, "a reply that breaks off")
 
 
+def check_half_characters(checks: Checks, new: Callable[..., Run]) -> None:
+    """Half of a surrogate pair in a call's arguments, which only an engine without our grammar samples, is U+FFFD, and the run goes on."""
+    for wire, end in ((WIRE, "<|im_end|>"), (FORMATS["rnj-1"], "<|eot_id|>")):
+        run = new(wire)
+        call = '<tool_call>\n{"name": "terminal", "arguments": {"command": "echo \\ud83d"}}\n</tool_call>' + end
+        script = Script(run, "echo one", "echo two", "echo three")
+
+        def reply(asked: Asked, script: Script = script, call: str = call) -> Reply:
+            usual = script(asked)
+            return Reply(text=call) if script.at == 2 else usual
+
+        with with_engine(run, reply) as engine:
+            command = [*run.command(engine.url, "--max-turns", "2"), "Do it."]
+            begun = subprocess.run(command, capture_output=True, text=True, timeout=LONGEST, stdin=subprocess.DEVNULL)
+            command = [run.parlance, "agent", "--resume", str(run.transcript()), "--json"]
+            done = subprocess.run(command, capture_output=True, text=True, timeout=LONGEST, stdin=subprocess.DEVNULL)
+            prompts = [one.prompt for one in engine.asked if one.path == "/completion"]
+        told = [one["text"] for one in events_of(begun.stdout).of("outcome")]
+        checks.equal((begun.returncode, done.returncode, len(prompts)), (4, 0, 4), f"{wire.name}: half a character: {done.stdout[-500:]}")
+        checks.that(len(told) == 2 and "\ufffd" in told[1], f"{wire.name}: the command has U+FFFD: {told}")
+        checks.that(prompts[2][: len(prompts[1])] == prompts[1], f"{wire.name}: the prompt behind half a character goes on")
+        run.check_replay(checks, f"{wire.name}: half a character")
+
+
 def check_other_transcripts(checks: Checks, new: Callable[[], Run], folder: pathlib.Path) -> None:
     """A transcript of another format is refused with a reason."""
     run = new()
@@ -567,7 +642,26 @@ def check_other_transcripts(checks: Checks, new: Callable[[], Run], folder: path
         command = ["-f", "rnj-1", "--tokenizer", str(other.tokenizer), "--backend", f"llama-server={engine.url}"]
         done = subprocess.run([run.parlance, "agent", *command, "--resume", str(run.transcript())],
                               capture_output=True, text=True, timeout=LONGEST, stdin=subprocess.DEVNULL)  # fmt: skip
-        checks.that(done.returncode not in (0, 1) and done.stderr, f"another format: {done.returncode} {done.stdout} {done.stderr}")
+        checks.that(
+            done.returncode == 3 and "another template and another tokenizer" in done.stderr,
+            f"another format: {done.returncode} {done.stdout} {done.stderr}",
+        )
+    run = new()
+    go(run, "true", options=("--max-turns", "1"))
+    resume = [run.parlance, "agent", "--resume", str(run.transcript())]
+    before, file = run.transcript().read_bytes(), run.tokenizer / "tokenizer.json"
+    tokenizer = json.loads(file.read_text("utf-8"))
+    tokenizer["added_tokens"][0]["id"] += 7
+    file.write_text(json.dumps(tokenizer), "utf-8")
+    with with_engine(run, Script(run)) as engine:
+        command = [*resume, "--backend", f"llama-server={engine.url}"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=LONGEST, stdin=subprocess.DEVNULL)
+    checks.that(
+        done.returncode == 3 and "another tokenizer" in done.stderr, f"a tokenizer that has changed: {done.returncode} {done.stderr}"
+    )
+    checks.that(run.transcript().read_bytes() == before, "a transcript that cannot be gone on with stays as it was")
+    done = subprocess.run([*resume, "--html", str(run.transcript())], capture_output=True, text=True, timeout=LONGEST)
+    checks.that(done.returncode == 2 and "--resume" in done.stderr, f"--html with --resume: {done.returncode} {done.stderr}")
     for name, text in (("an empty file", ""), ("no transcript", "hello\n"), ("JSON that is none", '{"record": "head"}\n')):
         path = run.folder / "odd.jsonl"
         path.write_text(text, "utf-8")
@@ -577,13 +671,37 @@ def check_other_transcripts(checks: Checks, new: Callable[[], Run], folder: path
             checks.that(done.returncode in (2, 3, 4) and done.stderr, f"{option} of {name}: {done.returncode} {done.stderr}")
 
 
+def sealed(record: str) -> str:
+    """A record of a capture that has been changed, with the hash that belongs to it."""
+    body, seal = record[: record.rindex(', "check": "')], record[record.rindex(', "check": "') : -2]
+    digits = len(seal) - len(', "check": "')
+    return body + ', "check": "' + hashlib.sha256(body.encode()).hexdigest()[:digits] + '"}'
+
+
+def check_other_version(checks: Checks, run: Run) -> None:
+    """A run that goes on with another version says which it was of, and replays, though its transcript has two heads then."""
+    go(run, "touch made", "true", options=("--max-turns", "1"))
+    head, rest = run.transcript().read_text("utf-8").split("\n", 1)
+    version = json.loads(head)["parlance"]
+    run.transcript().write_text(sealed(head.replace(f'"parlance": "{version}"', '"parlance": "0.0.9"')) + "\n" + rest, "utf-8")
+    with with_engine(run, Script(run, "true")) as engine:
+        command = [run.parlance, "agent", "--resume", str(run.transcript()), "--backend", f"llama-server={engine.url}"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=LONGEST, stdin=subprocess.DEVNULL)
+    checks.that(done.returncode == 0 and "of parlance 0.0.9" in done.stdout, f"another version: {done.stdout} {done.stderr}")
+    checks.equal(run.transcript().read_text("utf-8").count('{"record": "head"'), 2, "another version: heads")
+    run.check_replay(checks, "another version")
+
+
 def check_full_disk(checks: Checks, run: Run) -> None:
     """A transcript that can grow no more ends the run with a sentence."""
     with with_engine(run, Script(run, "echo one", "echo two")) as engine:
         command = ["sh", "-c", 'ulimit -f 24; exec "$@"', "sh", *run.command(engine.url), "Do it."]
         done = subprocess.run(command, capture_output=True, text=True, timeout=LONGEST, stdin=subprocess.DEVNULL)
-    ends = [(one["reason"], "cannot be written to" in one["sentence"]) for one in events_of(done.stdout).of("end")]
-    checks.equal((done.returncode, ends), (5, [("model", True)]), f"a full disk: {done.stderr[-500:]}")
+    ends = [
+        (one["reason"], re.search("cannot be written to.*File too large", one["sentence"]) is not None)
+        for one in events_of(done.stdout).of("end")
+    ]
+    checks.equal((done.returncode, ends), (5, [("model", True)]), f"a full disk: {done.stdout[-500:]} {done.stderr[-500:]}")
 
 
 def main() -> int:
@@ -615,7 +733,11 @@ def main() -> int:
             "transcripts": lambda: check_other_transcripts(checks, new, pathlib.Path(folder)),
             "start": lambda: check_start(checks, new()),
             "broken": lambda: check_broken_off(checks, new),
+            "questions": lambda: check_signals_at_a_question(checks, new),
+            "refused": lambda: check_refused_arguments(checks, new),
+            "half": lambda: check_half_characters(checks, new),
             "full": lambda: check_full_disk(checks, new()),
+            "version": lambda: check_other_version(checks, new()),
         }
         with concurrent.futures.ThreadPoolExecutor(3) as pool:
             for done in [pool.submit(part) for name, part in parts.items() if not only or name in only]:

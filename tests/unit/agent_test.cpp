@@ -131,6 +131,17 @@ TEST(Agent, ResultsAreUtf8) {
   EXPECT_EQ(model.asked[1].back().content, "caf\uFFFD \uFFFD\uFFFD");
 }
 
+TEST(Agent, ArgumentsAreUtf8) {
+  AgentReply half = calling({R"({"a": "\ud83d", "b": "\ude00\ud83d\ude00\\ud83d", "\udfff\ud83d\ud83d": "caf)"
+                             "\xe9\"}"});
+  Scripted model({half, saying("Done.")});
+  std::vector<std::string> runs;
+  EXPECT_EQ(Agent(model, options_with(work(&runs))).run().reason, AgentEnd::Reason::done);
+  ASSERT_EQ(runs.size(), 1U);
+  EXPECT_EQ(runs[0], R"({"a": "\ufffd", "b": "\ufffd\ud83d\ude00\\ud83d", "\ufffd\ufffd\ufffd": "caf)"
+                     "\uFFFD\"}");
+}
+
 /// Those that put what is said of repetitions into `told`.
 AgentOptions options_telling(std::vector<std::string>& told) {
   AgentOptions options = options_with(work());

@@ -113,6 +113,9 @@ TEST(SameReply, IsOneThatIsReadAsTheSameMessage) {
   };
   for (const std::string& one : sampled)
     EXPECT_EQ(same_size(way_to_read(), one, written + std::string(kBehind)), written.size()) << one;
+  const std::string half = "<call>\n{\"name\": \"look\", \"arguments\": {\"at\": \"\\ud83d\"}}\n</call><|end|>";
+  const std::string mended = "<call>\n{\"name\": \"look\", \"arguments\": {\"at\": \"\uFFFD\"}}\n</call><|end|>";
+  EXPECT_EQ(same_size(way_to_read(), half, mended + std::string(kBehind)), mended.size());
   EXPECT_EQ(same_size(way_to_read(), "<think>\n\n</think>\n\nYes <|end|>", "Yes<|end|>" + std::string(kBehind)), 10u);
 }
 

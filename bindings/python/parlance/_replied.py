@@ -116,8 +116,8 @@ def _said(message: Mapping[str, Any]) -> tuple[str, str, list[_Call], _Members]:
         raise ValueError(f"a reply is an assistant's message, not one of {role!r}")
     if message.get("function_call"):
         raise ValueError("the reply has a function_call, the form before tools: give the model tools, whose calls are in tool_calls")
-    said = {name for name in (*_OWN[1:], "refusal") if message.get(name) is not None}
-    if not said:
+    # content may be null, which says nothing, as the model did
+    if "content" not in message and all(message.get(name) is None for name in (*_OWN[1:], "refusal")):
         raise ValueError(f"a reply has content or tool_calls, and this has {', '.join(map(repr, message)) or 'nothing'}")
     content = _text(message.get("content")) or _text(message.get("refusal"))
     reasoning = next((_text(message[name]) for name in _REASONING if message.get(name)), "")

@@ -99,6 +99,24 @@ def test_a_limit_of_tokens_and_arguments_that_are_none() -> None:
     assert (over.reason, over.sampled_tokens) == ("tokens", 14)
 
 
+@pytest.mark.parametrize(
+    "silent",
+    [
+        {"role": "assistant", "content": None},
+        Dumped({"role": "assistant", "content": None, "refusal": None, "tool_calls": None}),
+        {"choices": [{"message": {"role": "assistant", "content": None}, "finish_reason": "stop"}]},
+    ],
+)
+def test_a_reply_without_a_word_is_sent_back(silent: Any) -> None:
+    policy = Policy(silent, "Done.")
+    assert parlance.Agent(policy, tools=[look], goal="Do it").run().reason == "done"
+    assert "neither a call nor an answer" in policy.asked[1][-1]["content"]
+    cut = {"choices": [{"message": {"role": "assistant", "content": None, "reasoning": "Hm"}, "finish_reason": "length"}]}
+    policy = Policy(cut, "Done.")
+    assert parlance.Agent(policy, tools=[look], goal="Do it").run().reason == "done"
+    assert "cut off by a limit of tokens" in policy.asked[1][-1]["content"]
+
+
 def test_a_full_context_of_a_function() -> None:
     count, sizes = 0, list[int]()
 

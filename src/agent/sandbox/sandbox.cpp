@@ -1,6 +1,7 @@
 // Chooses a kind of sandbox, starts programs in it, and ends them. Begin reading at Sandbox::open.
 #include "agent/sandbox/sandbox.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -12,6 +13,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <utility>
 
 #include "agent/sandbox/bubblewrap.h"
@@ -66,6 +68,27 @@ Result<void> check_apart(const SandboxPolicy& policy, const std::string& folder)
 void wait_for(const Descriptor& process) {
   pollfd watched{process.get(), POLLIN, 0};
   while (process && poll(&watched, 1, kMostWait) < 0 && errno == EINTR) continue;
+}
+
+/// Where a child is the one that runs out of them, it can say nothing.
+Result<void> check_descriptors() {
+  constexpr std::size_t kLeast = 24;
+  std::vector<Descriptor> free;
+  free.reserve(kLeast);
+  while (free.size() < kLeast) {
+    free.emplace_back(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+    if (free.back()) continue;
+    return Error(ErrorCode::usage, "the agent cannot open " + std::to_string(kLeast) +
+                                       " files at once, as it has to: " + std::strerror(errno))
+        .hint("ulimit -n 256");
+  }
+  return {};
+}
+
+/// What is needed whatever the kind.
+Result<SandboxPolicy> checked_all(const SandboxPolicy& given) {
+  if (Result<void> enough = check_descriptors(); !enough) return enough.error();
+  return checked(given);
 }
 
 }  // namespace
@@ -150,13 +173,13 @@ Result<Sandbox> Sandbox::open_checked(const SandboxPolicy& policy, SandboxKind k
 }
 
 Result<Sandbox> Sandbox::open(const SandboxPolicy& given, SandboxKind kind) {
-  Result<SandboxPolicy> policy = checked(given);
+  Result<SandboxPolicy> policy = checked_all(given);
   if (!policy) return policy.error();
   return open_checked(*policy, kind);
 }
 
 Result<Sandbox> Sandbox::open(const SandboxPolicy& given) {
-  Result<SandboxPolicy> policy = checked(given);
+  Result<SandboxPolicy> policy = checked_all(given);
   if (!policy) return policy.error();
   Result<Sandbox> best = open_checked(*policy, SandboxKind::bubblewrap);
   if (best) return best;

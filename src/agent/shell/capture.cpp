@@ -30,6 +30,11 @@ std::string_view whole_lines_last(std::string_view text) {
   return end == std::string_view::npos || end > text.size() / 4 ? text : text.substr(end + 1);
 }
 
+std::string replaced_text(std::size_t bytes) {
+  if (bytes == 1) return "1 byte was no text (a control character, or no UTF-8), and is";
+  return std::to_string(bytes) + " bytes were no text (control characters, or no UTF-8), and are";
+}
+
 void add_remark(std::string& text, const std::string& remark) {
   if (!text.empty() && text.back() != '\n') text += '\n';
   text.append("[").append(remark).append("]\n");
@@ -96,9 +101,7 @@ Output Capture::finish() {
     output.text = "[binary output of " + size_text(bytes_) + ", not shown" + where + "]\n";
   } else {
     output.text = std::move(all.text);
-    if (all.replaced > 0)
-      add_remark(output.text,
-                 std::to_string(all.replaced) + " bytes were no UTF-8 text, and are shown as \xef\xbf\xbd");
+    if (all.replaced > 0) add_remark(output.text, replaced_text(all.replaced) + " shown as \xef\xbf\xbd");
     if (all.overwritten)
       add_remark(output.text,
                  "text before a carriage return, which a terminal writes over, is left out: tr '\\r' '\\n' keeps it");

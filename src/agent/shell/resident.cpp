@@ -341,7 +341,8 @@ Result<void> Resident::launch(const std::string& folder) {
     received += read_some(answers_.get());
     said += read_some(errors_.get());
     if (ended() || seconds_since(begin) > kStart) {
-      return Error(ErrorCode::usage, kind_.name + " does not start in the sandbox: " + said);
+      return Error(ErrorCode::usage,
+                   kind_.name + " does not start in the sandbox: " + (said.empty() ? "it said nothing" : said));
     }
   }
   group_ = outer_pid(process_->root(), std::atoi(answer_in(received, token)->status.c_str()));

@@ -111,6 +111,9 @@ AgentTool terminal_tool(PersistentShell& shell, WorkspaceChanges& changes, Sandb
     const double timeout = number_of(given->root()["timeout"], options.timeout);
     if (given->root()[kTerminalTool.argument].text().find('\0') != std::string_view::npos)
       return Error(ErrorCode::value, "the command has a NUL byte, which bash cannot read: it was not run");
+    if (!(timeout > 0))
+      return Error(ErrorCode::value,
+                   "timeout must be more than 0: it is the seconds until the command is interrupted. It was not run");
     changes.before_command();
     const Result<CommandResult> result =
         shell.run(std::string(given->root()[kTerminalTool.argument].text()), run_options(options, timeout));

@@ -28,6 +28,18 @@ Error capture_error(const std::string& path, std::string_view what, int number) 
   return Error(ErrorCode::file, "'" + path + "' " + std::string(what) + ": " + file_error(path, number).message());
 }
 
+/// Why not all could be written; 0: all was. Of a part that was written only the next attempt knows why it is one.
+int write_whole(int file, std::string_view text) {
+  while (!text.empty()) {
+    errno = 0;
+    const ssize_t written = ::write(file, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return errno != 0 ? errno : ENOSPC;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return 0;
+}
+
 }  // namespace
 
 std::string capture_file_name(std::string_view session, std::string_view owner) {
@@ -157,16 +169,14 @@ Result<void> CaptureFiles::append(const CaptureEntry& entry) {
   if (head != file->head) text.append(entry.head).append("\n");
   if (needs_grammar) text.append(entry.grammar).append("\n");
   text.append(entry.record).append("\n");
-  errno = 0;
-  const ssize_t written = ::write(file->number, text.data(), text.size());
-  const bool whole = written == static_cast<ssize_t>(text.size()) && (!entry.sync || ::fdatasync(file->number) == 0);
-  if (!whole) {
-    const int why = errno != 0 ? errno : ENOSPC;
+  int why = write_whole(file->number, text);
+  if (why == 0 && entry.sync && ::fdatasync(file->number) != 0) why = errno;
+  if (why != 0) {
     // Where it cannot be cut it is opened anew the next time, which cuts it.
     if (::ftruncate(file->number, file->size) != 0) file->close();
     return capture_error(folder_ + "/" + entry.file, "cannot be written to", why);
   }
-  file->size += written;
+  file->size += static_cast<off_t>(text.size());
   file->waits = !entry.sync;
   file->head = head;
   if (needs_grammar) file->grammars.insert(entry.grammar_hash);

@@ -233,6 +233,20 @@ std::string origins_json(const ServedModel& model, const Session& session, Civil
   return made.raw("guarded", guarded_json(model, session, *rendering, from)).take();
 }
 
+namespace {
+
+std::string hashes_of(Value list) {
+  std::string all;
+  for (const Value& one : list.items()) all.append(one["sha256"].text()).append(" ");
+  return all;
+}
+
+}  // namespace
+
+std::string template_hashes(Value head) { return hashes_of(head["templates"]); }
+
+std::string tokenizer_hashes(Value head) { return hashes_of(head["tokenizer"]["files"]); }
+
 std::string head_record(const ServedModel& model, std::string_view source, const std::vector<std::string>& files) {
   if (!model.backend) return {};  // it has no turns
   JsonWriter hashed('[');
