@@ -230,6 +230,35 @@ TEST(Assistant, LearnsNothingOfWeight0) {
     EXPECT_EQ(learnt_of_json(source, kChat0), (AssistantTexts{"good<|end|>", "plain<|end|>"}));
 }
 
+// As Gemma 4's: calls, then the results that the template looks ahead for, then the words that came with the calls; and
+// reasoning of the last question's turns only.
+constexpr std::string_view kWordsLast =
+    "{% for m in messages %}{% if m.role != 'tool' %}<|{{ m.role }}|>"
+    "{% if m.reasoning_content and not messages[loop.index0:]|selectattr('role', 'equalto', 'user')|list %}"
+    "<|channel>{{ m.reasoning_content }}<channel|>{% endif %}"
+    "{% for c in m.tool_calls or [] %}<|call>{{ c.function.name }}({{ c.function.arguments.at }})<call|>{% endfor %}"
+    "{% set has_result = loop.nextitem is defined and loop.nextitem.role == 'tool' %}"
+    "{% if has_result %}<|result>{{ m.tool_calls[0].function.name }}={{ loop.nextitem.content }}<result|>{% endif %}"
+    "{{ m.content }}{{ '<|result>' if m.tool_calls and not has_result else '<|over|>' }}"
+    "{% endif %}{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}";
+
+/// A call with these members too, its result, and what is said then.
+std::string call_and_result(const std::string& members, const std::string& then) {
+  return R"({"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", )" + members +
+         R"(, "tool_calls": [{"id": "1", "type": "function", "function": {"name": "look", "arguments": {"at": "x"}}}]},
+         {"role": "tool", "tool_call_id": "1", "content": "a cat"})" +
+         then + "]}";
+}
+constexpr const char* kAnswerAndMore = R"(, {"role": "assistant", "content": "A cat."}, {"role": "user",
+    "content": "Go"}, {"role": "assistant", "content": "Done"})";
+
+TEST(Assistant, LearnsCallsWholeWhereTheTurnAloneIsWrittenOtherwise) {
+  const AssistantTexts texts =
+      learnt_of_json(kWordsLast, call_and_result(R"("content": "Wait.", "reasoning_content": "Hm.")", kAnswerAndMore));
+  ASSERT_FALSE(texts.empty());
+  EXPECT_TRUE(texts[0].starts_with("<|call>look(x)<call|>")) << texts[0];
+}
+
 TEST(Assistant, TwoInARowBothHaveHeaders) {
   const std::vector<Said> row = {{"user", "Hi"}, {"assistant", "One"}, {"assistant", "Two"}, {"user", "Go"}};
   EXPECT_EQ(learnt(kAfterUser, row), (AssistantTexts{"One<|end|>", "Two<|end|>"}));
