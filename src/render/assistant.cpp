@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/ascii.h"
 #include "render/beginnings.h"
 #include "render/openings.h"
 #include "render/rendering.h"
@@ -144,12 +145,41 @@ class TurnRanges {
 
  private:
   /// A turn may hold what somebody else wrote: a template that looks ahead writes results behind the calls. The turn is
-  /// over where it ends without them. False where it has no words of the message itself.
+  /// over where it ends without them, but for words that the template writes behind them. False where it has no words
+  /// of the message itself.
   bool add(TextRange range, std::int32_t message) {
     const Words words = words_in(range, message);
-    if (words.others < range.end) range.end = beginnings().end_before(words.others, range.begin, message);
-    push(range, message);
-    return words.has_own;
+    if (words.others == range.end) return push(range, message), words.has_own;
+    push({range.begin, beginnings().end_before(words.others, range.begin, message)}, message);
+    return add_behind({words.others, range.end}, message) || words.has_own;
+  }
+  /// From each of a message's words behind another's text up to where such a text comes again, or the turn's end. False
+  /// where there are none. What results repeat of their calls is no word.
+  bool add_behind(TextRange rest, std::int32_t message) {
+    std::optional<TextRange> words;
+    bool has_words = false;
+    const std::span<const Span> spans = into_.spans();
+    auto span = std::partition_point(spans.begin(), spans.end(), [&](const Span& s) { return s.begin < rest.begin; });
+    for (; span != spans.end() && span->begin < rest.end; ++span) {
+      if (!is_given(*span)) continue;
+      if (span->message != message) {
+        if (words) push(*words, message);
+        words.reset();
+      } else if (is_word(*span)) {
+        words = TextRange{words ? words->begin : span->begin, span->end};
+        has_words = true;
+      }
+    }
+    if (words) push({words->begin, rest.end}, message);
+    return has_words;
+  }
+  bool is_word(const Span& span) const {
+    if (ascii::is_blank(into_.text().substr(span.begin, span.end - span.begin))) return false;
+    const std::string path = path_of_span(conversation_, span);
+    return path.find("].tool_calls") == path.npos && !path.ends_with("].role");
+  }
+  static bool is_given(const Span& span) {
+    return span.message >= 0 && (span.origin == Origin::input || span.origin == Origin::derived);
   }
   void push(const TextRange& range, std::int32_t message) {
     fields_of(into_).assistant.push_back(range);
@@ -165,7 +195,7 @@ class TurnRanges {
     const std::span<const Span> spans = into_.spans();
     auto span = std::partition_point(spans.begin(), spans.end(), [&](const Span& s) { return s.begin < range.begin; });
     for (; span != spans.end() && span->begin < range.end; ++span) {
-      if (span->message < 0 || (span->origin != Origin::input && span->origin != Origin::derived)) continue;
+      if (!is_given(*span)) continue;
       if (span->message != message) return words.others = span->begin, words;
       words.has_own = true;
     }

@@ -61,15 +61,30 @@ std::uint64_t common_size(const Rendering& prompt, Twin from, std::uint64_t end,
   return std::max(last_joint(prompt, from.here, size), last_joint(alone, from.alone, size));
 }
 
+/// What the template ends the prompt with, behind the last text of the message.
+TextRange ending_of(const Rendering& alone, std::int32_t message) {
+  const std::span<const Span> spans = alone.spans();
+  const auto last =
+      std::find_if(spans.rbegin(), spans.rend(), [&](const Span& span) { return is_text_of(span, message); });
+  const std::uint64_t size = alone.text().size();
+  return {last == spans.rend() ? size : last->end, size};
+}
+
 }  // namespace
 
-/// Both prompts write the turn in the same way from its last common text on, up to where the results begin.
+/// Both prompts write the turn in the same way from its last common text on, up to where the results begin. Where the
+/// template writes some of the turn behind the results, what ends the turn may stand before them all the same.
 std::uint64_t end_as_alone(const Rendering& prompt, TextRange turn, const Rendering& alone, std::int32_t message) {
   const std::optional<Twin> twin = last_twin(prompt, turn, alone, message);
   const Twin from = twin.value_or(Twin{});
   const std::uint64_t size = std::max(common_size(prompt, from, turn.end, alone), from.size);
   const std::uint64_t end = from.here + size;
-  return end <= turn.begin ? turn.end : end;
+  if (end <= turn.begin) return turn.end;
+  const TextRange ending = ending_of(alone, message);
+  const std::string_view closing = alone.text().substr(ending.begin);
+  const bool is_written = prompt.text().substr(end, turn.end - end).starts_with(closing) &&
+                          closing.find_first_not_of(" \t\r\n") != closing.npos;
+  return ending.begin > from.alone + size && is_written ? end + closing.size() : end;
 }
 
 }  // namespace parlance

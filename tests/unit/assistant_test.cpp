@@ -259,6 +259,20 @@ TEST(Assistant, LearnsCallsWholeWhereTheTurnAloneIsWrittenOtherwise) {
   EXPECT_TRUE(texts[0].starts_with("<|call>look(x)<call|>")) << texts[0];
 }
 
+// Words of the assistant's behind the results are its own; and what ends the calls does not depend on such words.
+TEST(Assistant, LearnsWordsThatStandBehindTheResultsOfTheirCalls) {
+  for (const std::string reasoning : {"", R"(, "reasoning_content": "Hm.")"}) {
+    EXPECT_EQ(learnt_of_json(kWordsLast, call_and_result(R"("content": "Wait.")" + reasoning, kAnswerAndMore)),
+              (AssistantTexts{"<|call>look(x)<call|><|result>", "Wait.<|over|>", "A cat.<|over|>", "Done<|over|>"}));
+    EXPECT_EQ(learnt_of_json(kWordsLast, call_and_result(R"("content": "")" + reasoning, kAnswerAndMore)),
+              (AssistantTexts{"<|call>look(x)<call|><|result>", "A cat.<|over|>", "Done<|over|>"}));
+  }
+  EXPECT_EQ(learnt_of_json(kWordsLast, call_and_result(R"("content": "Wait.", "reasoning_content": "Hm.")", "")),
+            (AssistantTexts{"<|channel>Hm.<channel|><|call>look(x)<call|><|result>", "Wait.<|over|>"}));
+  EXPECT_EQ(learnt_of_json(kWordsLast, call_and_result(R"("content": "Wait.", "weight": 0)", kAnswerAndMore)),
+            (AssistantTexts{"A cat.<|over|>", "Done<|over|>"}));
+}
+
 TEST(Assistant, TwoInARowBothHaveHeaders) {
   const std::vector<Said> row = {{"user", "Hi"}, {"assistant", "One"}, {"assistant", "Two"}, {"user", "Go"}};
   EXPECT_EQ(learnt(kAfterUser, row), (AssistantTexts{"One<|end|>", "Two<|end|>"}));
