@@ -230,6 +230,21 @@ TEST(Assistant, LearnsNothingOfWeight0) {
     EXPECT_EQ(learnt_of_json(source, kChat0), (AssistantTexts{"good<|end|>", "plain<|end|>"}));
 }
 
+// Ollama joins messages of a role in a row to one turn.
+TEST(Assistant, LearnsNothingOfWeight0WithinATurn) {
+  constexpr std::string_view kTurns = "{{ range .Messages }}<{{ .Role }}>{{ .Content }}</>{{ end }}<assistant>";
+  const auto chat = [](const char* first, const char* second) {
+    return std::string(R"({"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "One")") +
+           first + R"(}, {"role": "assistant", "content": "Two")" + second +
+           R"(}, {"role": "user", "content": "Go"}, {"role": "assistant", "content": "Done"}]})";
+  };
+  constexpr const char* kNot = R"(, "weight": 0)";
+  EXPECT_EQ(learnt_by_go(kTurns, chat("", "").c_str()), (AssistantTexts{"One\n\nTwo</>", "Done</>"}));
+  EXPECT_EQ(learnt_by_go(kTurns, chat(kNot, "").c_str()), (AssistantTexts{"Two</>", "Done</>"}));
+  EXPECT_EQ(learnt_by_go(kTurns, chat("", kNot).c_str()), (AssistantTexts{"One", "Done</>"}));
+  EXPECT_EQ(learnt_by_go(kTurns, chat(kNot, kNot).c_str()), (AssistantTexts{"Done</>"}));
+}
+
 // As Gemma 4's: calls, then the results that the template looks ahead for, then the words that came with the calls; and
 // reasoning of the last question's turns only.
 constexpr std::string_view kWordsLast =
