@@ -288,6 +288,27 @@ TEST(Assistant, LearnsWordsThatStandBehindTheResultsOfTheirCalls) {
             (AssistantTexts{"A cat.<|over|>", "Done<|over|>"}));
 }
 
+// As Jamba's: a turn is closed where the next message or the end of the conversation comes, outside of its iteration.
+TEST(Assistant, LearnsTheEndOfATurnThatIsWrittenBehindIt) {
+  const auto closed = [](std::string_view behind) {
+    return "{% for m in messages %}{% if not loop.first %}<|over|>{% endif %}<|{{ m.role }}|>{{ m.content }}"
+           "{% endfor %}" +
+           std::string(behind) + "{% if add_generation_prompt %}<|assistant|>{% endif %}";
+  };
+  const AssistantTexts both = {"Hello<|over|>", "Done<|over|>"}, none = {"Hello", "Done"};
+  EXPECT_EQ(learnt(closed("<|over|>"), kChat), both);
+  EXPECT_EQ(learnt(closed("<|over|>"), kOpen), (AssistantTexts{"Hello<|over|>"}));
+  EXPECT_EQ(learnt(closed("<|over|>"), kChat, {.add_generation_prompt = true}), both);
+  EXPECT_EQ(learnt_of_json("{{ documents|length }}" + closed("<|over|>"), R"({"documents": [{"text": "x"}],
+      "messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Done"}]})"),
+            (AssistantTexts{"Done<|over|>"}))
+      << "whatever the request's variables";
+  EXPECT_EQ(learnt(closed(""), kChat), none) << "the last turn has none, so it is in no turn's range";
+  EXPECT_EQ(learnt(closed("<|ever|>"), kChat), none) << "what begins alike is not the same token";
+  EXPECT_EQ(learnt("{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}<assistant>", kChat), none)
+      << "a generation prompt that nobody asked for is no end";
+}
+
 TEST(Assistant, TwoInARowBothHaveHeaders) {
   const std::vector<Said> row = {{"user", "Hi"}, {"assistant", "One"}, {"assistant", "Two"}, {"user", "Go"}};
   EXPECT_EQ(learnt(kAfterUser, row), (AssistantTexts{"One<|end|>", "Two<|end|>"}));
