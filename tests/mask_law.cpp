@@ -52,9 +52,6 @@ Exception kExceptions[] = {
     {"llama.cpp--NVIDIA-Nemotron-Nano-v2.jinja", "own text is outside",
      "it takes a reply at the end out of the messages, and refuses or writes otherwise what is left without a "
      "question"},
-    {"ollama--gemma4_e2b_chat_template.jinja", "own text is outside",
-     "the words of a reply with calls stand behind the results"},
-    {"trl--diffusion_gemma_training.jinja", "own text is outside", "the same"},
 };
 
 struct Counts {

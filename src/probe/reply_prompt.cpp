@@ -93,9 +93,10 @@ std::optional<std::string> added_text(const Template& chat_template, const Conve
 
 std::size_t turn_opening(std::string_view text, std::size_t begin, std::size_t header_end, const ReplyFormat& format) {
   for (const std::string_view opener : openers(format)) {
-    // begins in the header
-    const std::size_t at = text.substr(0, header_end + opener.size() - 1).rfind(opener);
-    if (at != text.npos && at >= begin) return at;
+    // It begins in the header. What stands before `begin` may be a long conversation: nothing is looked for there.
+    const std::size_t end = std::max(header_end + opener.size() - 1, begin);
+    const std::size_t at = text.substr(begin, end - begin).rfind(opener);
+    if (at != text.npos) return begin + at;
   }
   return text.npos;
 }

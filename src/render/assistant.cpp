@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/ascii.h"
 #include "render/beginnings.h"
 #include "render/openings.h"
 #include "render/rendering.h"
@@ -100,7 +101,7 @@ void settle_numbers(std::span<const Value> messages, const Rendering& prompt, st
 
 /// How the template is asked about turns.
 struct TurnQuestions {
-  std::function<const Openings*()> openings;  ///< what is known of them; may be null
+  std::function<const Openings*(bool with_variables)> openings;  ///< what is known of them; may be null
   BeginningRenderer beginning;
 };
 
@@ -124,7 +125,7 @@ class TurnRanges {
     const Speaker speaker = speaker_of(role);
     if (speaker == Speaker::other) return;
     const std::uint64_t begin = begin_of(turn, message, before, speaker == Speaker::assistant);
-    const bool is_added = begin < turn.end && add({begin, turn.end}, message);
+    const bool is_added = begin < turn.end && add({begin, end_of(turn)}, message);
     if (!is_added && speaker == Speaker::assistant) ranges_.of_each = false;
   }
 
@@ -144,12 +145,41 @@ class TurnRanges {
 
  private:
   /// A turn may hold what somebody else wrote: a template that looks ahead writes results behind the calls. The turn is
-  /// over where it ends without them. False where it has no words of the message itself.
+  /// over where it ends without them, but for words that the template writes behind them. False where it has no words
+  /// of the message itself.
   bool add(TextRange range, std::int32_t message) {
     const Words words = words_in(range, message);
-    if (words.others < range.end) range.end = beginnings().end_before(words.others, range.begin, message);
-    push(range, message);
-    return words.has_own;
+    if (words.others == range.end) return push(range, message), words.has_own;
+    push({range.begin, beginnings().end_before(words.others, range.begin, message)}, message);
+    return add_behind({words.others, range.end}, message) || words.has_own;
+  }
+  /// From each of a message's words behind another's text up to where such a text comes again, or the turn's end. False
+  /// where there are none. What results repeat of their calls is no word.
+  bool add_behind(TextRange rest, std::int32_t message) {
+    std::optional<TextRange> words;
+    bool has_words = false;
+    const std::span<const Span> spans = into_.spans();
+    auto span = std::partition_point(spans.begin(), spans.end(), [&](const Span& s) { return s.begin < rest.begin; });
+    for (; span != spans.end() && span->begin < rest.end; ++span) {
+      if (!is_given(*span)) continue;
+      if (span->message != message) {
+        if (words) push(*words, message);
+        words.reset();
+      } else if (is_word(*span)) {
+        words = TextRange{words ? words->begin : span->begin, span->end};
+        has_words = true;
+      }
+    }
+    if (words) push({words->begin, rest.end}, message);
+    return has_words;
+  }
+  bool is_word(const Span& span) const {
+    if (ascii::is_blank(into_.text().substr(span.begin, span.end - span.begin))) return false;
+    const std::string path = path_of_span(conversation_, span);
+    return path.find("].tool_calls") == path.npos && !path.ends_with("].role");
+  }
+  static bool is_given(const Span& span) {
+    return span.message >= 0 && (span.origin == Origin::input || span.origin == Origin::derived);
   }
   void push(const TextRange& range, std::int32_t message) {
     fields_of(into_).assistant.push_back(range);
@@ -165,7 +195,7 @@ class TurnRanges {
     const std::span<const Span> spans = into_.spans();
     auto span = std::partition_point(spans.begin(), spans.end(), [&](const Span& s) { return s.begin < range.begin; });
     for (; span != spans.end() && span->begin < range.end; ++span) {
-      if (span->message < 0 || (span->origin != Origin::input && span->origin != Origin::derived)) continue;
+      if (!is_given(*span)) continue;
       if (span->message != message) return words.others = span->begin, words;
       words.has_own = true;
     }
@@ -177,11 +207,22 @@ class TurnRanges {
   }
   std::uint64_t begin_of(const jinja::Turn& turn, std::int32_t message, std::string_view role_before,
                          bool is_assistant) {
-    if (!has_openings_) openings_ = ask_.openings(), has_openings_ = true;
+    if (!has_openings_) openings_ = ask_.openings(true), has_openings_ = true;
     if (openings_ != nullptr && is_assistant) {
       if (const auto begin = openings_->begin_of(conversation_, into_, turn, message, role_before)) return *begin;
     }
     return beginnings().of(turn, message, is_assistant);
+  }
+  /// Behind what the template closes each turn with, also where its loop has left the turn before.
+  std::uint64_t end_of(const jinja::Turn& turn) {
+    if (!closing_) {
+      // A request's variables hardly ever change that, and the prompt shows whether it is there.
+      const Openings* openings = openings_ != nullptr ? openings_ : ask_.openings(false);
+      closing_ = openings != nullptr ? openings->closing() : std::string_view();
+    }
+    if (closing_->empty() || !into_.text().substr(turn.end).starts_with(*closing_)) return turn.end;
+    const bool is_own = own_behind(into_, turn.end).text.size() >= closing_->size();
+    return is_own ? turn.end + closing_->size() : turn.end;
   }
   Beginnings& beginnings() {
     if (!beginnings_) beginnings_.emplace(conversation_, ask_.beginning, into_);
@@ -210,6 +251,7 @@ class TurnRanges {
   MessageNumbers numbers_;
   bool has_openings_ = false;
   const Openings* openings_ = nullptr;
+  std::optional<std::string_view> closing_;
   std::optional<Beginnings> beginnings_;
   AssistantRanges ranges_;
   std::int32_t last_message_ = -1;  ///< whose turn was the last one
@@ -288,10 +330,10 @@ AssistantRanges fill_assistant(const Template& chat_template, const Conversation
     settle_numbers(messages, part, *of_part);
     return true;
   };
-  const auto openings = [&] {
+  const auto openings = [&](bool with_variables) {
     const Value all = conversation.variables();
-    return impl->openings.find(*impl->program, all.kind == Kind::dict ? all.dict : nullptr, std::cref(render_opening),
-                               spare);
+    const DictObject* const variables = with_variables && all.kind == Kind::dict ? all.dict : nullptr;
+    return impl->openings.find(*impl->program, variables, std::cref(render_opening), spare);
   };
   const TurnQuestions ask{std::cref(openings), std::cref(render_beginning)};
   if (std::none_of(turns.begin(), turns.end(), is_number)) return fill_from_turns(conversation, ask, turns, into);

@@ -5,19 +5,9 @@
 #include <utility>
 
 #include "render/rendering.h"
+#include "render/turn_end.h"
 
 namespace parlance {
-namespace {
-
-/// The last bytes that came from a message; null: there are none.
-const Span* last_of(std::span<const Span> spans, std::int32_t message) {
-  for (auto span = spans.rbegin(); span != spans.rend(); ++span)
-    if (span->message == message && (span->origin == Origin::input || span->origin == Origin::derived)) return &*span;
-  return nullptr;
-}
-
-}  // namespace
-
 Beginnings::Beginnings(const Conversation& conversation, const BeginningRenderer& render, const Rendering& prompt)
     : conversation_(conversation),
       render_(render),
@@ -67,19 +57,7 @@ std::uint64_t Beginnings::end_before(std::uint64_t other, std::uint64_t begin, s
   if (budget_ == 0 || !render(static_cast<std::uint32_t>(message) + 1, false, alone)) return other;
   const std::size_t size = alone.text().size();
   if (size > begin && size <= other && prompt_.text().starts_with(alone.text())) return size;
-  // The template writes history otherwise: what it ends the turn with stands behind the turn's last text all the same.
-  const Span* const last = last_of(alone.spans(), message);
-  const std::string_view ending = last == nullptr ? std::string_view() : alone.text().substr(last->begin);
-  for (const Span& span : prompt_.spans()) {
-    const bool is_it = last != nullptr && span.input == last->input && span.message == message && span.begin >= begin;
-    if (is_it && span.begin + ending.size() <= other && prompt_.text().substr(span.begin).starts_with(ending))
-      return span.begin + ending.size();
-  }
-  // Or it writes some of the turn behind what the other wrote: then it is over where the prompts part.
-  const std::string_view text = prompt_.text().substr(0, other);
-  const auto same = static_cast<std::uint64_t>(
-      std::mismatch(text.begin(), text.end(), alone.text().begin(), alone.text().end()).first - text.begin());
-  return same > begin ? same : other;
+  return end_as_alone(prompt_, {begin, other}, alone, message);
 }
 
 std::string_view Beginnings::text_of(const jinja::Turn& turn) const {

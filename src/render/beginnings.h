@@ -25,8 +25,8 @@ class Beginnings {
   /// assistant's.
   std::uint64_t of(const jinja::Turn& turn, std::int32_t message, bool is_assistant);
 
-  /// Where the turn of this message ends, which begins at `begin` and holds text of a later message at `other`: where
-  /// it ends in the prompt that ends with the message.
+  /// Where the turn of this message ends, which begins at `begin` and holds text of a later message at `other`: as in
+  /// the prompt that ends with the message.
   std::uint64_t end_before(std::uint64_t other, std::uint64_t begin, std::int32_t message);
 
   /// What the template says of one turn.

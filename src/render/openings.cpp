@@ -62,6 +62,8 @@ void Openings::learn(const Conversation& conversation, const OpeningRenderer& re
     const auto message = std::find_if(messages.begin(), messages.end(), [&](Value m) { return m.dict == turn.item; });
     turn.end = std::min<std::uint64_t>(turn.end, prompt.text().size());
     if (message == messages.end() || turn.begin >= turn.end || role_of(*turn.item) != "assistant") continue;
+    Header behind = own_behind(prompt, turn.end);
+    closing_ = closing_ ? in_common(std::move(behind), *closing_) : std::move(behind);
     const auto number = static_cast<std::int32_t>(message - messages.begin());
     Learned& learned = learned_behind(role_before(messages, number));
     Beginnings::Answer answer = beginnings.ask(turn, number);

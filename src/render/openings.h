@@ -1,4 +1,4 @@
-// Openings: where a template's assistant turns begin, learned once from conversations of ours.
+// Openings: where a template's assistant turns begin, and what closes them, learned once from conversations of ours.
 //
 // To ask the template where a turn begins costs a render of all that stands before it. But how a turn opens hardly ever
 // depends on what was said: so fixed conversations are asked about, and what they show is looked for in the text of
@@ -37,6 +37,14 @@ class Openings {
   std::optional<std::uint64_t> begin_of(const Conversation& conversation, const Rendering& prompt,
                                         const jinja::Turn& turn, std::int32_t message, std::string_view role) const;
 
+  /// What the template writes behind each turn of the assistant's, whatever follows: its end, where the loop writes it
+  /// with the next message or is over before it. Mostly empty; so it is where the template writes a generation prompt
+  /// unasked, since that stands behind each turn too.
+  std::string_view closing() const {
+    const bool is_asked = alone_ && !alone_->text.empty();
+    return is_asked && closing_ ? closing_->text : std::string_view();
+  }
+
   /// Asks about each turn of the assistant's in a conversation.
   void learn(const Conversation& conversation, const OpeningRenderer& render);
 
@@ -48,7 +56,8 @@ class Openings {
   bool begins_with_header(std::string_view text) const;
 
   std::vector<Learned> situations_;
-  std::optional<Header> alone_;  ///< behind a word of a user's
+  std::optional<Header> alone_;    ///< behind a word of a user's
+  std::optional<Header> closing_;  ///< what all turns so far have behind them
 };
 
 /// The openings of one template, by the variables that may change them. Threads: any number.

@@ -92,6 +92,24 @@ std::size_t shared_spans(const Header& header, const Rendering& prompt, const ji
 
 }  // namespace
 
+Header own_behind(const Rendering& prompt, std::uint64_t byte) {
+  Header own;
+  const std::span<const Span> spans = prompt.spans();
+  auto span = std::partition_point(spans.begin(), spans.end(), [byte](const Span& s) { return s.end <= byte; });
+  for (; span != spans.end() && span->message < 0; ++span) own.joints.push_back(span->end - byte);
+  if (!own.joints.empty()) own.text = prompt.text().substr(byte, own.joints.back());
+  return own;
+}
+
+Header in_common(Header a, const Header& b) {
+  const std::size_t same = common_prefix(a.text, b.text);
+  a.joints.insert(a.joints.end(), b.joints.begin(), b.joints.end());
+  std::erase_if(a.joints, [same](std::size_t joint) { return joint > same; });
+  const auto last = std::max_element(a.joints.begin(), a.joints.end());
+  a.text.resize(last == a.joints.end() ? 0 : *last);
+  return a;
+}
+
 bool is_of_role(const Conversation& conversation, const Span& span, std::string_view role) {
   const auto lies_in = [&](std::string_view text) {
     const auto at = reinterpret_cast<std::uintptr_t>(span.input), begin = reinterpret_cast<std::uintptr_t>(text.data());

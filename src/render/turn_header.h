@@ -41,6 +41,11 @@ Header difference(const Rendering& with, const Rendering& without);
 /// last message's bytes the part that the turn begins with.
 Header ending(const Rendering& with, std::string_view turn);
 
+/// What a prompt has from this byte on, up to where text of a message stands.
+Header own_behind(const Rendering& prompt, std::uint64_t byte);
+/// What both begin with, in whole spans of one of them: different control tokens may begin with the same bytes.
+Header in_common(Header a, const Header& b);
+
 /// Is the span a part of its message's role?
 bool is_of_role(const Conversation& conversation, const Span& span, std::string_view role);
 /// Where the turn's own text begins: at the first byte that came from its message, its role apart.

@@ -2,6 +2,7 @@
 #include "render/unmasked.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "base/ascii.h"
@@ -67,6 +68,32 @@ std::vector<Seen> seen_words(const Conversation& conversation, const Rendering& 
   return seen;
 }
 
+/// Adds of a range what is of messages that are to be learnt: one turn may hold several, as Ollama joins the messages
+/// of a role in a row. Each goes on up to the next one's text, but has no part in the blanks that join them if that is
+/// not learnt.
+void add_learnt(std::span<const Value> messages, const Rendering& prompt, TextRange range,
+                std::vector<TextRange>& learnt) {
+  const auto is_learnt_of = [messages](std::int32_t number) {
+    const auto message = static_cast<std::size_t>(number);
+    return number < 0 || message >= messages.size() || !has_weight_0(messages[message]);
+  };
+  bool is_learnt = is_learnt_of(message_of(prompt, range));
+  std::uint64_t text_end = range.begin;
+  const std::span<const Span> spans = prompt.spans();
+  auto span = std::partition_point(spans.begin(), spans.end(), [&](const Span& s) { return s.end <= range.begin; });
+  for (; span != spans.end() && span->begin < range.end; ++span) {
+    if (span->message < 0) continue;
+    if (is_learnt_of(span->message) != is_learnt) {
+      const bool is_joint = ascii::is_blank(prompt.text().substr(text_end, span->begin - text_end));
+      if (is_learnt) learnt.push_back({range.begin, is_joint ? text_end : span->begin});
+      range.begin = span->begin;
+      is_learnt = !is_learnt;
+    }
+    text_end = span->end;
+  }
+  if (is_learnt) learnt.push_back(range);
+}
+
 }  // namespace
 
 bool has_weight_0(Value message) {
@@ -80,11 +107,9 @@ void leave_out_weight_0(const Conversation& conversation, Rendering& prompt) {
   if (!conversation.messages().is_sequence()) return;
   const std::span<const Value> messages = items(conversation.messages());
   if (std::ranges::none_of(messages, has_weight_0)) return;
-  std::erase_if(fields_of(prompt).assistant, [&](const TextRange& range) {
-    const std::int32_t message = message_of(prompt, range);
-    return message >= 0 && static_cast<std::size_t>(message) < messages.size() &&
-           has_weight_0(messages[static_cast<std::size_t>(message)]);
-  });
+  std::vector<TextRange> learnt;
+  for (const TextRange& range : prompt.assistant()) add_learnt(messages, prompt, range, learnt);
+  fields_of(prompt).assistant = std::move(learnt);
 }
 
 void note_unmasked(const Conversation& conversation, Rendering& prompt) {

@@ -10,8 +10,8 @@ void note_unmasked(const Conversation& conversation, Rendering& prompt);
 
 /// Is the message one that data for training wants not to be learnt?
 bool has_weight_0(Value message);
-/// Takes the ranges of messages with `weight: 0` out of the assistant's: data for training says so of turns that are
-/// not to be learnt. Source: OpenAI's fine-tuning guide, whose weights are 0 and 1.
+/// Takes messages with `weight: 0` out of the assistant's ranges: data for training says so of turns that are not to be
+/// learnt. Source: OpenAI's fine-tuning guide, whose weights are 0 and 1.
 void leave_out_weight_0(const Conversation& conversation, Rendering& prompt);
 
 }  // namespace parlance

@@ -230,6 +230,85 @@ TEST(Assistant, LearnsNothingOfWeight0) {
     EXPECT_EQ(learnt_of_json(source, kChat0), (AssistantTexts{"good<|end|>", "plain<|end|>"}));
 }
 
+// Ollama joins messages of a role in a row to one turn.
+TEST(Assistant, LearnsNothingOfWeight0WithinATurn) {
+  constexpr std::string_view kTurns = "{{ range .Messages }}<{{ .Role }}>{{ .Content }}</>{{ end }}<assistant>";
+  const auto chat = [](const char* first, const char* second) {
+    return std::string(R"({"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "One")") +
+           first + R"(}, {"role": "assistant", "content": "Two")" + second +
+           R"(}, {"role": "user", "content": "Go"}, {"role": "assistant", "content": "Done"}]})";
+  };
+  constexpr const char* kNot = R"(, "weight": 0)";
+  EXPECT_EQ(learnt_by_go(kTurns, chat("", "").c_str()), (AssistantTexts{"One\n\nTwo</>", "Done</>"}));
+  EXPECT_EQ(learnt_by_go(kTurns, chat(kNot, "").c_str()), (AssistantTexts{"Two</>", "Done</>"}));
+  EXPECT_EQ(learnt_by_go(kTurns, chat("", kNot).c_str()), (AssistantTexts{"One", "Done</>"}));
+  EXPECT_EQ(learnt_by_go(kTurns, chat(kNot, kNot).c_str()), (AssistantTexts{"Done</>"}));
+}
+
+// As Gemma 4's: calls, then the results that the template looks ahead for, then the words that came with the calls; and
+// reasoning of the last question's turns only.
+constexpr std::string_view kWordsLast =
+    "{% for m in messages %}{% if m.role != 'tool' %}<|{{ m.role }}|>"
+    "{% if m.reasoning_content and not messages[loop.index0:]|selectattr('role', 'equalto', 'user')|list %}"
+    "<|channel>{{ m.reasoning_content }}<channel|>{% endif %}"
+    "{% for c in m.tool_calls or [] %}<|call>{{ c.function.name }}({{ c.function.arguments.at }})<call|>{% endfor %}"
+    "{% set has_result = loop.nextitem is defined and loop.nextitem.role == 'tool' %}"
+    "{% if has_result %}<|result>{{ m.tool_calls[0].function.name }}={{ loop.nextitem.content }}<result|>{% endif %}"
+    "{{ m.content }}{{ '<|result>' if m.tool_calls and not has_result else '<|over|>' }}"
+    "{% endif %}{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}";
+
+/// A call with these members too, its result, and what is said then.
+std::string call_and_result(const std::string& members, const std::string& then) {
+  return R"({"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", )" + members +
+         R"(, "tool_calls": [{"id": "1", "type": "function", "function": {"name": "look", "arguments": {"at": "x"}}}]},
+         {"role": "tool", "tool_call_id": "1", "content": "a cat"})" +
+         then + "]}";
+}
+constexpr const char* kAnswerAndMore = R"(, {"role": "assistant", "content": "A cat."}, {"role": "user",
+    "content": "Go"}, {"role": "assistant", "content": "Done"})";
+
+TEST(Assistant, LearnsCallsWholeWhereTheTurnAloneIsWrittenOtherwise) {
+  const AssistantTexts texts =
+      learnt_of_json(kWordsLast, call_and_result(R"("content": "Wait.", "reasoning_content": "Hm.")", kAnswerAndMore));
+  ASSERT_FALSE(texts.empty());
+  EXPECT_TRUE(texts[0].starts_with("<|call>look(x)<call|>")) << texts[0];
+}
+
+// Words of the assistant's behind the results are its own; and what ends the calls does not depend on such words.
+TEST(Assistant, LearnsWordsThatStandBehindTheResultsOfTheirCalls) {
+  for (const std::string reasoning : {"", R"(, "reasoning_content": "Hm.")"}) {
+    EXPECT_EQ(learnt_of_json(kWordsLast, call_and_result(R"("content": "Wait.")" + reasoning, kAnswerAndMore)),
+              (AssistantTexts{"<|call>look(x)<call|><|result>", "Wait.<|over|>", "A cat.<|over|>", "Done<|over|>"}));
+    EXPECT_EQ(learnt_of_json(kWordsLast, call_and_result(R"("content": "")" + reasoning, kAnswerAndMore)),
+              (AssistantTexts{"<|call>look(x)<call|><|result>", "A cat.<|over|>", "Done<|over|>"}));
+  }
+  EXPECT_EQ(learnt_of_json(kWordsLast, call_and_result(R"("content": "Wait.", "reasoning_content": "Hm.")", "")),
+            (AssistantTexts{"<|channel>Hm.<channel|><|call>look(x)<call|><|result>", "Wait.<|over|>"}));
+  EXPECT_EQ(learnt_of_json(kWordsLast, call_and_result(R"("content": "Wait.", "weight": 0)", kAnswerAndMore)),
+            (AssistantTexts{"A cat.<|over|>", "Done<|over|>"}));
+}
+
+// As Jamba's: a turn is closed where the next message or the end of the conversation comes, outside of its iteration.
+TEST(Assistant, LearnsTheEndOfATurnThatIsWrittenBehindIt) {
+  const auto closed = [](std::string_view behind) {
+    return "{% for m in messages %}{% if not loop.first %}<|over|>{% endif %}<|{{ m.role }}|>{{ m.content }}"
+           "{% endfor %}" +
+           std::string(behind) + "{% if add_generation_prompt %}<|assistant|>{% endif %}";
+  };
+  const AssistantTexts both = {"Hello<|over|>", "Done<|over|>"}, none = {"Hello", "Done"};
+  EXPECT_EQ(learnt(closed("<|over|>"), kChat), both);
+  EXPECT_EQ(learnt(closed("<|over|>"), kOpen), (AssistantTexts{"Hello<|over|>"}));
+  EXPECT_EQ(learnt(closed("<|over|>"), kChat, {.add_generation_prompt = true}), both);
+  EXPECT_EQ(learnt_of_json("{{ documents|length }}" + closed("<|over|>"), R"({"documents": [{"text": "x"}],
+      "messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Done"}]})"),
+            (AssistantTexts{"Done<|over|>"}))
+      << "whatever the request's variables";
+  EXPECT_EQ(learnt(closed(""), kChat), none) << "the last turn has none, so it is in no turn's range";
+  EXPECT_EQ(learnt(closed("<|ever|>"), kChat), none) << "what begins alike is not the same token";
+  EXPECT_EQ(learnt("{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}<assistant>", kChat), none)
+      << "a generation prompt that nobody asked for is no end";
+}
+
 TEST(Assistant, TwoInARowBothHaveHeaders) {
   const std::vector<Said> row = {{"user", "Hi"}, {"assistant", "One"}, {"assistant", "Two"}, {"user", "Go"}};
   EXPECT_EQ(learnt(kAfterUser, row), (AssistantTexts{"One<|end|>", "Two<|end|>"}));
