@@ -71,7 +71,7 @@ struct Answer {
   std::string said{};
 };
 
-void say(std::FILE* terminal, const std::string& text) {
+void say_at(std::FILE* terminal, const std::string& text) {
   std::fputs(text.c_str(), terminal);
   std::fflush(terminal);
 }
@@ -86,7 +86,7 @@ Answer read_answer(std::FILE* terminal, const std::string& question, const Quest
     if (ready < 0) continue;
     if (waits[1].revents != 0) {
       signals.clear();
-      say(terminal, kStillAsks + question + " ");
+      say_at(terminal, kStillAsks + question + " ");
       continue;
     }
     char line[512];
@@ -106,7 +106,7 @@ Answer answer_to(const std::string& asked_of, const std::string& question, const
   const int descriptor = ::fileno(terminal.get());
   ::tcflush(descriptor, TCIFLUSH);
   signals.clear();
-  say(terminal.get(),
+  say_at(terminal.get(),
       MarkedText().add(asked_of, MarkedText::Line::own, columns_of(descriptor)) + "\n" + question + " ");
   return read_answer(terminal.get(), question, signals);
 }

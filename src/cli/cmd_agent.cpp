@@ -1,6 +1,5 @@
 // parlance agent: gives a model a goal and a terminal in a sandbox. Begin reading at run_agent.
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,6 +19,7 @@
 #include "cli/approval.h"
 #include "cli/civil_time.h"
 #include "cli/commands.h"
+#include "cli/interrupts.h"
 #include "cli/numbers.h"
 #include "cli/option_words.h"
 #include "cli/options.h"
@@ -67,71 +67,8 @@ struct AgentCommand {
 const std::vector<std::string> kSandboxes = {"auto", "bubblewrap", "landlock"};
 const std::vector<std::string> kApprovals = {"never", "writes", "always"};
 
-// What the signals have asked for. The first Ctrl-C ends the command that runs; a second one within two seconds,
-// SIGTERM, or SIGHUP as the terminal goes, ends the agent.
-volatile sig_atomic_t wants_end = 0;
-volatile sig_atomic_t has_interrupt = 0;  // that nobody has been told of
 constexpr std::string_view kOnceMore =
     "Ctrl-C: the model writes on. Once more within two seconds ends the agent; --resume goes on from there";
-volatile std::int64_t last_interrupt = -10'000;  // milliseconds
-int wake_up[2] = {-1, -1};
-
-void on_signal(int signal) {
-  timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  const std::int64_t milliseconds = now.tv_sec * 1000 + now.tv_nsec / 1'000'000;
-  if (signal != SIGINT || milliseconds - last_interrupt < 2000) wants_end = 1;
-  last_interrupt = milliseconds;
-  has_interrupt = 1;
-  const char byte = 0;
-  [[maybe_unused]] const auto written = ::write(wake_up[1], &byte, 1);
-}
-
-/// Not SIG_IGN, which programs that are started would inherit.
-void on_broken_output(int) {}
-
-/// While it lives, Ctrl-C does not end the program, and neither does who reads its output no more: that ends the run.
-class Interrupts {
- public:
-  Interrupts() {
-    if (::pipe2(wake_up, O_CLOEXEC | O_NONBLOCK) != 0) return;
-    struct sigaction action {};
-    action.sa_handler = on_signal;
-    ::sigaction(SIGINT, &action, &before_[0]);
-    ::sigaction(SIGTERM, &action, &before_[1]);
-    ::sigaction(SIGHUP, &action, &before_[2]);
-    if (before_[2].sa_handler == SIG_IGN) ::sigaction(SIGHUP, &before_[2], nullptr);  // nohup
-    action.sa_handler = on_broken_output;
-    ::sigaction(SIGPIPE, &action, nullptr);  // also for what is written at the end
-  }
-  Interrupts(const Interrupts&) = delete;
-  Interrupts& operator=(const Interrupts&) = delete;
-  /// The program ends next: Ctrl-C once more must not change how.
-  ~Interrupts() {
-    before_[0].sa_handler = SIG_IGN;
-    ::sigaction(SIGINT, &before_[0], nullptr);
-    ::sigaction(SIGTERM, &before_[1], nullptr);
-    ::sigaction(SIGHUP, &before_[2], nullptr);
-    ::close(wake_up[0]);
-    ::close(wake_up[1]);
-  }
-  /// Was there a signal since this was asked last?
-  bool was_interrupted() const {
-    const bool was = has_interrupt != 0;
-    has_interrupt = 0;
-    return was;
-  }
-  /// Can be read once there was a signal, until clear().
-  int descriptor() const { return wake_up[0]; }
-  void clear() const {
-    has_interrupt = 0;
-    char bytes[16];
-    while (wants_end == 0 && ::read(wake_up[0], bytes, sizeof bytes) > 0) continue;
-  }
-
- private:
-  struct sigaction before_[3]{};
-};
 
 /// Has the format calls of code, which it writes without a list of tools?
 bool has_interpreter(const BuiltinFormat& format) {
@@ -443,7 +380,7 @@ AgentEnd run_loop(Parts& parts, std::vector<AgentTool> tools, std::optional<serv
   Approver approver(command.approve, [&parts] { return parts.shell.was_replaced(); },
                     {.descriptor = parts.signals.descriptor(),
                      .clear = [&parts] { parts.signals.clear(); },
-                     .want_end = [] { return wants_end != 0; }});
+                     .want_end = [] { return wants_end(); }});
   std::optional<Error> unwritten;
   AgentOptions options{.goal = command.goal,
                        .system = command.system,
@@ -468,7 +405,7 @@ AgentEnd run_loop(Parts& parts, std::vector<AgentTool> tools, std::optional<serv
     if (!found) return std::nullopt;
     return with_user_tools(tools, parts.user_tools);
   };
-  options.stopped = [&] { return unwritten.has_value() || wants_end != 0 || screen_failure() != 0; };
+  options.stopped = [&] { return unwritten.has_value() || wants_end() || screen_failure() != 0; };
   AgentEnd end = run_to_its_end(parts, std::move(options), recorded ? std::move(recorded->history) : AgentHistory());
   if (screen_failure() != 0)
     end.sentence = "its output cannot be written: " + std::string(std::strerror(screen_failure()));
@@ -546,7 +483,7 @@ agent::WorkspaceChanges look_at_folders(const agent::SandboxPolicy& policy, cons
   folders.push_back(policy.workspace);
   const auto has_begun = std::make_shared<bool>(false);
   agent::WorkspaceChanges changes(std::move(folders), [has_begun, &clock] {
-    return wants_end != 0 || clock.is_over() || (!*has_begun && has_interrupt != 0);
+    return wants_end() || clock.is_over() || (!*has_begun && has_interrupt());
   });
   *has_begun = true;
   return changes;
@@ -575,8 +512,8 @@ int run_in_sandbox(AgentCommand& command, const std::string& session, const agen
   if (!user_tools)
     return signals.was_interrupted() ? was_stopped(*screen) : refuse_run(command.json, user_tools.error());
   const auto stopped = [&] {
-    if (signals.was_interrupted() && wants_end == 0) screen->note(kOnceMore);
-    return wants_end != 0 || clock.is_over();
+    if (signals.was_interrupted() && !wants_end()) screen->note(kOnceMore);
+    return wants_end() || clock.is_over();
   };
   std::vector<std::string> warnings;
   Result<std::unique_ptr<serve::AgentGateway>> gateway = serve::AgentGateway::open(std::move(*model),
