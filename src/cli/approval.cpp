@@ -107,7 +107,7 @@ Answer answer_to(const std::string& asked_of, const std::string& question, const
   ::tcflush(descriptor, TCIFLUSH);
   signals.clear();
   say_at(terminal.get(),
-      MarkedText().add(asked_of, MarkedText::Line::own, columns_of(descriptor)) + "\n" + question + " ");
+         MarkedText().add(asked_of, MarkedText::Line::own, columns_of(descriptor)) + "\n" + question + " ");
   return read_answer(terminal.get(), question, signals);
 }
 

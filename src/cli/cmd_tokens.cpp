@@ -194,8 +194,9 @@ class RowTokenizer {
 
   Result<void> check_files() const {
     if (command_.lines.skip != 0 && output_appends() && command_.lengths.too_long() == TooLong::drop)
-      say_note("--too-long drop leaves lines out, so the output has fewer lines than were read: --skip-lines is right "
-               "with the number that the interrupted run printed, not with the output's own");
+      say_note(
+          "--too-long drop leaves lines out, so the output has fewer lines than were read: --skip-lines is right "
+          "with the number that the interrupted run printed, not with the output's own");
     return stats_.check_file(command_.chat, command_.lines.skip != 0 || output_appends());
   }
   Result<void> write(const Conversation& conversation, CheckedRendering& checked, std::string& members) {
