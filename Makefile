@@ -67,9 +67,9 @@ installed: test_setup
 install: installed
 	@cmake --install build/install
 
-# For each Python of PYTHONS: "python3.10 python3.12 …". `pip install .` builds it for the Python that runs it.
+# For each Python of PYTHONS: "python3.10 python3.12 …"; without, for that of the tests. `pip install .` builds it for the Python that runs it.
 wheel: test_setup
-	@sh bindings/python/setup.sh
+	@test -n "$(PYTHONS)" || sh bindings/python/setup.sh
 	@sh bindings/python/wheels.sh $(PYTHONS)
 
 package: installed

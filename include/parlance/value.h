@@ -42,11 +42,18 @@ enum class Kind : std::uint8_t {
   invalid,
 };
 
+// What a Value gives references to is in the document: those of a temporary Value are good, which GCC would warn of.
+#if defined(__GNUC__) && __GNUC__ >= 14
+#define PARLANCE_VIEW [[gnu::no_dangling]]
+#else
+#define PARLANCE_VIEW
+#endif
+
 /// One value. 16 bytes, trivially copyable.
 ///
 /// `size` is the byte length of a string. For every other kind, `origin` is the id of the scalar or container of the
 /// input from which the value was read or computed (0: none). So a number keeps its provenance.
-struct Value {
+struct PARLANCE_VIEW Value {
   Kind kind = Kind::undefined;
   std::uint8_t flags = 0;   ///< see the constants below
   std::uint16_t extra = 0;  ///< for use by the engine that runs; 0 in the values of a conversation
@@ -129,6 +136,7 @@ struct Value {
     return std::bit_cast<Value>(Words{head, payload});
   }
 };
+#undef PARLANCE_VIEW
 static_assert(sizeof(Value) == 16);
 
 /// The text of a string, also of a rope: passes make one of a content's parts, for instance. "" for any other kind.

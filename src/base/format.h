@@ -1,7 +1,11 @@
 // format(): a text from a pattern in fmt's language. fmt is compiled in one place (format.cpp): whole, it costs every
 // file that formats something seconds of the compiler's time.
 #pragma once
+#if __has_include(<fmt/base.h>)  // fmt 11 and later: there core.h is all of fmt
+#include <fmt/base.h>
+#else
 #include <fmt/core.h>
+#endif
 
 #include <string>
 

@@ -15,6 +15,8 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from parlance._signatures import signature_of_any
+
 _STATE = "_parlance_installed"  # in an instance: the defaults, and the methods that the instance had of its own
 _OWN = "_parlance_own_class"
 _MAY_BE_BASE = 1 << 10  # Py_TPFLAGS_BASETYPE, in a class's __flags__
@@ -33,7 +35,7 @@ class Installed:
         self.__module__ = self._replaced.__module__
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        parameters = inspect.signature(self._replaced).parameters if args else {}
+        parameters = signature_of_any(self._replaced).parameters if args else {}
         by_place = dict(zip(parameters, args, strict=False))  # the call wins here too
         asked = {name: value for name, value in self._defaults.items() if name not in by_place} | kwargs
         for name in _MASKS:
@@ -42,7 +44,7 @@ class Installed:
         return self._method(self._tokenizer, *args, **asked)
 
     def _gives_masks(self, given: dict[str, Any]) -> bool:
-        shown = {name: one.default for name, one in inspect.signature(self._replaced).parameters.items()}
+        shown = {name: one.default for name, one in signature_of_any(self._replaced).parameters.items()}
         return all(given.get(name, shown.get(name, False)) for name in ("tokenize", "return_dict"))
 
     def __get__(self, instance: Any, owner: Any = None) -> Installed:  # help() shows what has it as a method
@@ -90,7 +92,7 @@ class Installed:
     @property
     def __signature__(self) -> inspect.Signature:
         """With the defaults that install() was given."""
-        signature = inspect.signature(self._replaced)
+        signature = signature_of_any(self._replaced)
         parameters = [one.replace(default=self._defaults.get(one.name, one.default)) for one in signature.parameters.values()]
         return signature.replace(parameters=parameters)
 
@@ -238,7 +240,7 @@ def _refusal(tokenizer: Any, name: str, args: tuple[Any, ...], kwargs: dict[str,
     except AttributeError:
         return None
     try:
-        inspect.signature(replaced).bind(*args, **kwargs)
+        signature_of_any(replaced).bind(*args, **kwargs)
     except TypeError:
         try:
             replaced(*args, **kwargs)

@@ -14,6 +14,8 @@ import types
 from collections.abc import Callable, Hashable
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
+from parlance._signatures import signature_of_any
+
 # The names of JSON's scalars, of which an `enum` may consist.
 SCALARS: dict[type, str] = {int: "integer", float: "number", str: "string", bool: "boolean", type(None): "null"}
 BARE: dict[Any, dict[str, Any]] = {
@@ -86,7 +88,7 @@ def _sections(doc: str) -> tuple[str | None, dict[str, str], str | None]:
 
 def _parameters(function: Callable[..., Any]) -> dict[str, Any]:
     """The schema of the arguments, and of what is returned as the property "return"."""
-    parameters = dict(inspect.signature(function).parameters)
+    parameters = dict(signature_of_any(function).parameters)
     first = next(iter(parameters), None)
     if first in ("self", "cls") and parameters[first].annotation is inspect.Parameter.empty:
         del parameters[first]  # a method's own

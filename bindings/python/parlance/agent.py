@@ -26,6 +26,7 @@ from typing import Any
 from parlance._core import Template, _AgentHistory, _AgentModel, _check_grammar_syntax, _run_agent
 from parlance._replied import not_awaited, replying, utf8
 from parlance._schema import get_json_schema
+from parlance._signatures import signature_of_any
 
 _MOST = 2**32 - 1
 """Of turns, repeats and refusals."""
@@ -292,7 +293,7 @@ def _pair(given: Any, name: str) -> tuple[dict[str, Any], Callable[..., Any]]:
 def _check_named(name: str, function: Callable[..., Any], tool: dict[str, Any]) -> None:
     """Arguments come by their names."""
     try:
-        parameters = inspect.signature(function).parameters.values()
+        parameters = signature_of_any(function).parameters.values()
     except (TypeError, ValueError):  # of C, and nobody says which it has
         return
     schema = tool.get("function", tool)

@@ -17,6 +17,7 @@ from typing import Any
 from parlance._installed import derived, method_of_class
 from parlance._marks import Marks, Unmarked
 from parlance._origins import GENERATION, Ranges, forged_in, kinds_of, learnt_in, mask_of, padded, paths_of, tokens_of
+from parlance._signatures import signature_of_any
 from parlance._tokenizers import tokenizer_of
 from parlance._transformers import Limits, Method, RenderedChat, check_continued, followed, limits_of, without_replies
 from parlance._truncation import most_tokens, truncated
@@ -69,7 +70,7 @@ class _Call:
         stand_in = _stand_in(self._processor, _processor_class, _parlance_render=self._render)
         if not (self._protect or self._kinds):
             return stand_in.apply_chat_template(*args, **kwargs)
-        signature = inspect.signature(stand_in.apply_chat_template)
+        signature = signature_of_any(stand_in.apply_chat_template)
         bound = signature.bind(*args, **kwargs)
         bound.apply_defaults()
         rest = next((name for name, one in signature.parameters.items() if one.kind is one.VAR_KEYWORD), "")

@@ -203,7 +203,7 @@ std::string repaired(std::string_view text) {
 
 }  // namespace
 
-nb::str exact_text_to_python(std::string_view text, bool is_constant) {
+nb::str exact_text_to_python(std::string_view text, [[maybe_unused]] bool is_constant) {
 #ifndef Py_LIMITED_API
   constexpr std::size_t kLarge = std::size_t{256} << 10;  // copying it takes longer than waiting for the GIL
   // A shorter text may be one that Python keeps.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pathlib
 import pickle
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -105,9 +106,11 @@ def test_apply_chat_template_reads_what_nests_as_deeply_as_the_method(text: str,
     if "==" in text:
         return  # Python first looks whether both are one object
     chat = [{"role": "user", "content": nested(600 if plain else 1100, kind)}]
-    for call in (tokenizer.apply_chat_template, lambda *args, **more: parlance.apply_chat_template(tokenizer, *args, **more)):
+    with pytest.raises(RecursionError):
+        parlance.apply_chat_template(tokenizer, chat, **asked)
+    if sys.version_info < (3, 12):  # later ones count no levels where C calls itself
         with pytest.raises(RecursionError):
-            call(chat, **asked)
+            tokenizer.apply_chat_template(chat, **asked)
 
 
 def test_apply_chat_template_joins_ten_thousand_messages(chatml_tokenizer: str) -> None:
