@@ -34,8 +34,9 @@ def kinds_of(mask: str | Sequence[str] | None) -> tuple[str, ...]:
     """The kinds that `mask` names; none for None. Raises ValueError for a word that is none, and for a list without any."""
     if mask is None:
         return ()
-    kinds = tuple(mask) if hasattr(mask, "__iter__") and not isinstance(mask, str) else (mask,)
-    for kind in kinds or (mask,):
+    given: Any = mask  # whatever a caller may have put there
+    kinds: tuple[str, ...] = tuple(given) if hasattr(given, "__iter__") and not isinstance(given, str) else (given,)
+    for kind in kinds or (given,):
         if kind not in KINDS:
             raise of_argument(ValueError, f"mask is one of {', '.join(KINDS)}, or several of them, not {kind!r}")
     return kinds
