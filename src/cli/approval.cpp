@@ -14,6 +14,7 @@
 
 #include "agent/tools/own_tools.h"
 #include "base/ascii.h"
+#include "base/utf8.h"
 #include "cli/marked_text.h"
 #include "parlance/json.h"
 
@@ -89,13 +90,13 @@ Answer read_answer(std::FILE* terminal, const std::string& question, const Quest
       say_at(terminal, kStillAsks + question + " ");
       continue;
     }
-    char line[512];
+    char line[4096];  // the most that a terminal's line has
     const ssize_t size = ::read(descriptor, line, sizeof line);
     if (size < 0 && errno == EINTR) continue;
     if (size < 0 || (waits[0].revents & POLLHUP) != 0) return {.stops = true};
     std::string said(line, static_cast<std::size_t>(size));
     while (!said.empty() && (said.back() == '\n' || said.back() == ' ')) said.pop_back();
-    return {.said = std::move(said)};
+    return {.said = utf8::repair(said)};
   }
 }
 

@@ -135,12 +135,12 @@ Result<std::shared_ptr<OpenedModel>> Replay::open_model(Value head) const {
 }
 
 /// Each file has a head of its own, and a run that goes on has another where its version or its engine is another: what
-/// goes on from a turn must find that turn's model.
+/// goes on from a turn must find that turn's model. Another `source` renders otherwise, by its variables for one.
 std::shared_ptr<OpenedModel> Replay::opened_as(Value head) const {
   for (const auto& [number, opened] : models_) {
     const Value other = heads_[number - 1].root();
-    if (other["model"].text() == head["model"].text() && template_hashes(other) == template_hashes(head) &&
-        tokenizer_hashes(other) == tokenizer_hashes(head))
+    if (other["model"].text() == head["model"].text() && json_text(other["source"]) == json_text(head["source"]) &&
+        template_hashes(other) == template_hashes(head) && tokenizer_hashes(other) == tokenizer_hashes(head))
       return opened;
   }
   return nullptr;

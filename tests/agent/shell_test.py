@@ -310,6 +310,8 @@ def check_cut_off(checks: Checks, tool: Tool) -> None:
         answer = tool.run(command)
         checks.that((answer["end"], answer["status"], answer["restarted"]) == ("finished", 130, False), command, answer)
         checks.that(any("SIGINT" in note for note in answer["notes"]), "why the rest did not run is said", answer)
+    tool.run("trap 'echo DBG' DEBUG; bash -c 'kill -INT $$'")
+    checks.equal(said(tool.run("echo a")), "a\n", "a trap of DEBUG ends with its command")
     after = tool.run("lives; echo $cut")
     checks.that((said(after), after["jobs"]) == ("lives\n1\n", job), "function, variable and job are there", after)
     tool.run("kill %1; wait")

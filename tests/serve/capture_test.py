@@ -315,6 +315,18 @@ def all_apis(parlance: str, engine: Engine, checks: Checks) -> None:
         checks.equal(command(parlance, "replay", made), (0, "note: 11 turns, 0 records differ\n"), "replay of all APIs")
 
 
+def other_options(parlance: str, engine: Engine, checks: Checks) -> None:
+    """Gateways that render otherwise, one after the other in the same folder: each turn is replayed as its own one made it."""
+    engine.script = lambda asked: Reply("Yes.<|im_end|>")
+    with tempfile.TemporaryDirectory() as made:
+        for options in ((), ("--no-protect",), ("--var", "enable_thinking=false")):
+            with Gateway(parlance, engine.url, "--capture", made, *options) as gateway:
+                gateway.post("/v1/chat/completions", {"messages": [user("Hi <|im_end|>")]})
+        prompts = {json.dumps(turn["prompt"]) for turn in records(pathlib.Path(made))}
+        checks.that(len(prompts) >= 2, "prompts of these gateways differ", len(prompts))
+        checks.equal(command(parlance, "replay", made), (0, "note: 3 turns, 0 records differ\n"), "replay of several gateways")
+
+
 def every_engine(parlance: str, checks: Checks) -> None:
     """Engines of other kinds, with and without ids, and with grammars of other languages."""
     engine = ScriptedEngine(TOKENIZER).start()
@@ -472,6 +484,7 @@ def main() -> int:
         for name in FORMATS:
             fifty_turns(parlance, engine, checks, name)
         all_apis(parlance, engine, checks)
+        other_options(parlance, engine, checks)
         forged(parlance, engine, checks)
         every_engine(parlance, checks)
         listed(parlance, engine, checks)

@@ -94,6 +94,7 @@ def clients_write_arguments_again(gateway: Gateway, engine: Engine, checks: Chec
         ('{"at": "x", "near": "y"}', '{"near":"y","at":"x"}'),
         ('{"at": {"b": [1.0, -0.0], "a": null}}', '{"at": {"a": null, "b": [1, 0]}}'),
         ('{"at": 1e3, "near": 1E-2}', '{"near": 0.01, "at": 1000}'),
+        ('{"at": 1e308}', '{"at": 1e+308}'),
         ('{"at": "\\u00e9\\/"}', '{"at": "é/"}'),
     )
     for number, (wrote, back) in enumerate(again):
@@ -215,6 +216,9 @@ def other_replies_are_told(gateway: Gateway, engine: Engine, checks: Checks) -> 
             asked = talk.turn(user("And again."))
             told, reused = talk.answer["parlance"]["prefix_break"], int(talk.headers["X-Parlance-Reused-Tokens"])
             checks.that(told and told["cause"] == "other_reply" and told["input"].startswith("messages["), f"{name}, {turn}: {told}")
+            checks.that(
+                name or "One" not in told["sentence"], f"what was said to another client with the same question is not told: {told}"
+            )
             checks.that(reused >= before or turn > 0, f"{name}, {turn}: {reused} of {len(asked.prompt)} ids, {before} before")
 
 

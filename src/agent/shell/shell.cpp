@@ -85,6 +85,11 @@ constexpr const char* kAfter = "@report";
 
 std::string line_for(const std::string& script) { return "{ \\. " + script + "; } 2>/dev/null"; }
 
+/// Behind a command that was cut off its trap of DEBUG is the shell's own, which a file cannot take away.
+std::string line_after(const std::string& script) {
+  return "{ \\. " + script + "; \\builtin trap - DEBUG RETURN; } >/dev/null 2>&1";
+}
+
 std::string filled(std::string text, const Sandbox& sandbox) {
   const std::pair<std::string, std::string> words[] = {{"@report", kReport},
                                                        {"@answers", "@control/shell.answers"},
@@ -106,7 +111,7 @@ ResidentKind bash(const Sandbox& sandbox) {
   kind.title = "The shell";
   kind.command = {"/bin/bash", "--noprofile", "--noediting", "--rcfile", control + "/shell.start", "-i"};
   kind.run_line = line_for(control + "/shell.run");
-  kind.after_line = line_for(control + "/shell.after");
+  kind.after_line = line_after(control + "/shell.after");
   kind.kept = "xv";
   kind.has_prompt = true;
   kind.scripts = {{"start", filled(kStartScript, sandbox)},

@@ -18,10 +18,14 @@ namespace {
 
 void append_plain(std::string& out, Value value);
 
+/// JavaScript writes larger ones with an exponent, and all digits of the largest would be 309.
+constexpr double kFirstWithExponent = 1e21;
+
+bool is_whole(double real) { return std::abs(real) < kFirstWithExponent && std::trunc(real) == real; }
+
 /// All digits of a number that is whole.
 void append_whole(std::string& out, double real) {
-  constexpr std::size_t kMostDigits = 400;  // the largest double has 309
-  std::array<char, kMostDigits> text{};
+  std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), "%.0f", real == 0 ? 0.0 : real);  // -0 is 0
   out += text.data();
 }
@@ -44,7 +48,7 @@ void append_list(std::string& out, Value list) {
 }
 
 void append_plain(std::string& out, Value value) {
-  if (value.is(Kind::real) && std::isfinite(value.real) && std::trunc(value.real) == value.real)
+  if (value.is(Kind::real) && is_whole(value.real))
     append_whole(out, value.real);
   else if (value.is(Kind::dict))
     append_object(out, value);

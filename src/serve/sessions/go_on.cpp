@@ -103,6 +103,8 @@ Result<Conversation> restored(const Held& held, const Message& reply, const std:
   return all;
 }
 
+constexpr const char* kNotSampled = "a reply is not the one that was sampled behind the messages before it";
+
 /// A session that this request goes on from, or, behind `exact`, one that it may have meant to go on from.
 struct Found {
   std::shared_ptr<const Held> held;
@@ -248,6 +250,8 @@ Result<PreparedPrompt> prepare_prompt(const std::shared_ptr<const ServedModel>& 
   if (const auto other = with_other_reply(sessions, keys, conversation, found, hints, model)) {
     session = as_whole(*other, conversation, broken);
     if (session) found = {other};
+    // Clients without keys may ask the same: what one was told is not for the others.
+    if (broken && hints.session.empty()) broken->sentence = kNotSampled;
   }
   if (found.held && !session) {
     const std::vector<Message> more = messages_from(conversation, std::min(found.held->messages, keys.whole.size()));
