@@ -245,6 +245,21 @@ TEST(Assistant, LearnsNothingOfWeight0WithinATurn) {
   EXPECT_EQ(learnt_by_go(kTurns, chat(kNot, kNot).c_str()), (AssistantTexts{"Done</>"}));
 }
 
+// Tags around calls and the results that the template looks ahead for.
+TEST(Assistant, ResultsWithinATurnOfWeight0AreNotLearnt) {
+  constexpr std::string_view kTags =
+      "{% for m in messages %}{% if m.role == 'user' %}<u>{{ m.content }}</u>{% elif m.role == 'assistant' %}<a>"
+      "{% generation %}{{ m.content }}{% if loop.nextitem is defined and loop.nextitem.role == 'tool' %}"
+      "<r>{{ loop.nextitem.content }}</r>{% endif %}</a>{% endgeneration %}{% endif %}{% endfor %}";
+  const auto chat = [](const char* weight) {
+    return R"({"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "look")" +
+           std::string(weight) +
+           R"(}, {"role": "tool", "content": "a cat"}, {"role": "assistant", "content": "A cat."}]})";
+  };
+  EXPECT_EQ(learnt_of_json(kTags, chat("")), (AssistantTexts{"look<r>a cat</r></a>", "A cat.</a>"}));
+  EXPECT_EQ(learnt_of_json(kTags, chat(R"(, "weight": 0)")), (AssistantTexts{"A cat.</a>"}));
+}
+
 // As Gemma 4's: calls, then the results that the template looks ahead for, then the words that came with the calls; and
 // reasoning of the last question's turns only.
 constexpr std::string_view kWordsLast =
