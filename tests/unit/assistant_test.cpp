@@ -425,6 +425,33 @@ TEST(Assistant, LongConversationsAreAskedForInPart) {
   EXPECT_EQ(learnt(kAfterUser, messages), expected);
 }
 
+// The template writes a result's header into the turn of the calls.
+TEST(Assistant, LongConversationsHaveNoHeadersOfResultsInTheirTurns) {
+  constexpr std::string_view kAhead =
+      "{% for m in messages %}{% if m.role != 'tool' %}<|{{ m.role }}|>"
+      "{% for c in m.tool_calls or [] %}<|call>{{ c.function.name }}<call|>{% endfor %}"
+      "{% if m.tool_calls %}{% if loop.nextitem is defined and loop.nextitem.role == 'tool' %}"
+      "<|result>{{ m.tool_calls[0].function.name }}={{ loop.nextitem.content }}<result|>{% endif %}"
+      "{% else %}{{ m.content }}<|over|>{% endif %}{% endif %}{% endfor %}"
+      "{% if add_generation_prompt %}<|assistant|>{% endif %}";
+  const std::string result(400, 'x');
+  for (const int before : {0, 300}) {
+    std::string json = R"({"messages": [{"role": "user", "content": "Hi"})";
+    AssistantTexts expected;
+    for (int i = 0; i < before; ++i) {
+      json += R"(, {"role": "assistant", "content": ")" + result + R"("}, {"role": "user", "content": "Go"})";
+      expected.push_back(result + "<|over|>");
+    }
+    for (int i = 0; i < 100; ++i) {
+      const std::string name = "look" + std::to_string(i);
+      json += R"(, {"role": "assistant", "tool_calls": [{"id": "1", "type": "function", "function": {"name": ")" +
+              name + R"(", "arguments": {}}}]}, {"role": "tool", "tool_call_id": "1", "content": ")" + result + R"("})";
+      expected.push_back("<|call>" + name + "<call|>");
+    }
+    EXPECT_EQ(learnt_of_json(kAhead, json + "]}"), expected);
+  }
+}
+
 // How turns open is learned once, from conversations that are no request's: what was rendered before changes nothing.
 TEST(Assistant, DoesNotDependOnWhatWasRenderedBefore) {
   constexpr std::string_view kModes =
