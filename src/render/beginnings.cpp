@@ -52,12 +52,32 @@ std::optional<TextRange> Beginnings::without_turn(std::uint32_t message) {
   return begin < end ? std::optional(TextRange{begin, end}) : std::nullopt;
 }
 
+/// What no turn before was like is asked for a few times more, as calls that first come late in a conversation.
 std::uint64_t Beginnings::end_before(std::uint64_t other, std::uint64_t begin, std::int32_t message) {
+  const TextRange turn = {begin, other};
+  const std::optional<std::uint64_t> told = behind_gap(turn, message);
+  if (budget_ == 0 && (told || more_ends_++ >= kMoreEnds)) return told.value_or(other);
+  const std::uint64_t end = ask_end(turn, message).value_or(other);
+  if (end < other && told != end && gaps_.size() < kMostGaps) gaps_.push_back(Gap::of(prompt_, {end, other}, message));
+  return end;
+}
+
+std::optional<std::uint64_t> Beginnings::ask_end(TextRange turn, std::int32_t message) {
   Rendering alone;
-  if (budget_ == 0 || !render(static_cast<std::uint32_t>(message) + 1, false, alone)) return other;
+  if (!render(static_cast<std::uint32_t>(message) + 1, false, alone)) return {};
   const std::size_t size = alone.text().size();
-  if (size > begin && size <= other && prompt_.text().starts_with(alone.text())) return size;
-  return end_as_alone(prompt_, {begin, other}, alone, message);
+  if (size > turn.begin && size <= turn.end && prompt_.text().starts_with(alone.text())) return size;
+  return end_as_alone(prompt_, turn, alone, message);
+}
+
+/// Of the gaps that fit, by the longest one.
+std::optional<std::uint64_t> Beginnings::behind_gap(TextRange turn, std::int32_t message) const {
+  std::optional<std::uint64_t> end;
+  for (const Gap& gap : gaps_) {
+    const std::optional<std::uint64_t> here = gap.begin_in(prompt_, turn, message);
+    if (here && (!end || *here < *end)) end = here;
+  }
+  return end;
 }
 
 std::string_view Beginnings::text_of(const jinja::Turn& turn) const {

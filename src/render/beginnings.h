@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "parlance/template.h"
+#include "render/turn_end.h"
 #include "render/turn_header.h"
 
 namespace parlance {
@@ -26,7 +27,7 @@ class Beginnings {
   std::uint64_t of(const jinja::Turn& turn, std::int32_t message, bool is_assistant);
 
   /// Where the turn of this message ends, which begins at `begin` and holds text of a later message at `other`: as in
-  /// the prompt that ends with the message.
+  /// the prompt that ends with the message. Once the budget is spent, by what stood there in the turns before.
   std::uint64_t end_before(std::uint64_t other, std::uint64_t begin, std::int32_t message);
 
   /// What the template says of one turn.
@@ -50,12 +51,15 @@ class Beginnings {
  private:
   static constexpr std::size_t kTimes = 8, kAtLeast = std::size_t{1} << 18;  // bytes
   static constexpr std::size_t kMostRoles = 16;                              // roles are a request's
+  static constexpr std::size_t kMostGaps = 16, kMoreEnds = 4;
 
   std::span<const Value> messages() const { return items(conversation_.messages()); }
   std::string_view text_of(const jinja::Turn& turn) const;
   Situation& situation_before(std::int32_t message);
   bool render(std::uint32_t count, bool generation_prompt, Rendering& into);
   std::optional<std::uint64_t> remember(Situation& situation, const jinja::Turn& turn, Answer answer);
+  std::optional<std::uint64_t> ask_end(TextRange turn, std::int32_t message);
+  std::optional<std::uint64_t> behind_gap(TextRange turn, std::int32_t message) const;
   std::uint64_t behind_header(std::uint64_t begin, const jinja::Turn& turn, std::int32_t message);
 
   const Conversation& conversation_;
@@ -64,6 +68,8 @@ class Beginnings {
   std::size_t budget_;
   std::optional<Header> alone_;
   std::vector<Situation> situations_;
+  std::vector<Gap> gaps_;
+  std::size_t more_ends_ = 0;  ///< asked for behind the budget
 };
 
 }  // namespace parlance

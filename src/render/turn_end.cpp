@@ -70,6 +70,33 @@ TextRange ending_of(const Rendering& alone, std::int32_t message) {
   return {last == spans.rend() ? size : last->end, size};
 }
 
+/// The first span that begins there or behind.
+auto first_from(std::span<const Span> spans, std::uint64_t byte) {
+  return std::partition_point(spans.begin(), spans.end(), [&](const Span& s) { return s.begin < byte; });
+}
+
+/// Whether the piece ends at `end`, and none of it is text of the message.
+bool ends_with(const Rendering& prompt, TextRange turn, std::string_view piece, std::int32_t message) {
+  if (turn.end - turn.begin < piece.size()) return false;
+  const std::uint64_t begin = turn.end - piece.size();
+  if (prompt.text().substr(begin, piece.size()) != piece) return false;
+  const std::span<const Span> spans = prompt.spans();
+  for (auto span = first_from(spans, turn.end); span != spans.begin() && std::prev(span)->end > begin; --span)
+    if (is_text_of(*std::prev(span), message)) return false;
+  return true;
+}
+
+/// Where the text of the message begins that ends at `end`; `end` if none does.
+std::uint64_t text_before(const Rendering& prompt, std::uint64_t end, std::int32_t message) {
+  const std::span<const Span> spans = prompt.spans();
+  for (auto span = first_from(spans, end); span != spans.begin(); --span) {
+    const Span& last = *std::prev(span);
+    if (last.end != end || !is_text_of(last, message)) break;
+    end = last.begin;
+  }
+  return end;
+}
+
 }  // namespace
 
 /// Both prompts write the turn in the same way from its last common text on, up to where the results begin. Where the
@@ -85,6 +112,32 @@ std::uint64_t end_as_alone(const Rendering& prompt, TextRange turn, const Render
   const bool is_written = prompt.text().substr(end, turn.end - end).starts_with(closing) &&
                           closing.find_first_not_of(" \t\r\n") != closing.npos;
   return ending.begin > from.alone + size && is_written ? end + closing.size() : end;
+}
+
+Gap Gap::of(const Rendering& prompt, TextRange range, std::int32_t message) {
+  Gap gap;
+  std::uint64_t at = range.begin;
+  const std::span<const Span> spans = prompt.spans();
+  for (auto span = first_from(spans, at); span != spans.end() && span->begin < range.end; ++span) {
+    if (!is_text_of(*span, message)) continue;
+    const bool goes_on = !gap.pieces.empty() && span->begin == at;  // one text may have several spans
+    if (!goes_on) gap.pieces.emplace_back(prompt.text().substr(at, span->begin - at));
+    at = span->end;
+  }
+  gap.pieces.emplace_back(prompt.text().substr(at, range.end - at));
+  return gap;
+}
+
+std::optional<std::uint64_t> Gap::begin_in(const Rendering& prompt, TextRange turn, std::int32_t message) const {
+  for (std::size_t i = pieces.size(); i-- > 0;) {
+    if (!ends_with(prompt, turn, pieces[i], message)) return {};
+    turn.end -= pieces[i].size();
+    if (i == 0) break;
+    const std::uint64_t text = text_before(prompt, turn.end, message);
+    if (text == turn.end || text < turn.begin) return {};
+    turn.end = text;
+  }
+  return turn.end;
 }
 
 }  // namespace parlance

@@ -2,6 +2,7 @@
 #include "render/unmasked.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -68,30 +69,38 @@ std::vector<Seen> seen_words(const Conversation& conversation, const Rendering& 
   return seen;
 }
 
+/// Whether a message's text in a range is to be learnt. Nothing for others', as results that a template writes into the
+/// turn of their calls: what stands around them goes on.
+std::optional<bool> is_learnt_of(std::span<const Value> messages, std::int32_t number) {
+  const auto place = static_cast<std::size_t>(number);
+  if (number < 0 || place >= messages.size()) return {};
+  const Value message = messages[place];
+  if (has_weight_0(message)) return false;
+  const bool is_others = message.kind != Kind::dict || speaker_of(role_of(*message.dict)) == Speaker::other;
+  return is_others ? std::nullopt : std::optional(true);
+}
+
 /// Adds of a range what is of messages that are to be learnt: one turn may hold several, as Ollama joins the messages
 /// of a role in a row. Each goes on up to the next one's text, but has no part in the blanks that join them if that is
 /// not learnt.
 void add_learnt(std::span<const Value> messages, const Rendering& prompt, TextRange range,
                 std::vector<TextRange>& learnt) {
-  const auto is_learnt_of = [messages](std::int32_t number) {
-    const auto message = static_cast<std::size_t>(number);
-    return number < 0 || message >= messages.size() || !has_weight_0(messages[message]);
-  };
-  bool is_learnt = is_learnt_of(message_of(prompt, range));
+  std::optional<bool> is_learnt;
   std::uint64_t text_end = range.begin;
   const std::span<const Span> spans = prompt.spans();
   auto span = std::partition_point(spans.begin(), spans.end(), [&](const Span& s) { return s.end <= range.begin; });
   for (; span != spans.end() && span->begin < range.end; ++span) {
     if (span->message < 0) continue;
-    if (is_learnt_of(span->message) != is_learnt) {
+    const std::optional<bool> is_next = is_learnt_of(messages, span->message);
+    if (is_learnt && is_next && is_next != is_learnt) {
       const bool is_joint = ascii::is_blank(prompt.text().substr(text_end, span->begin - text_end));
-      if (is_learnt) learnt.push_back({range.begin, is_joint ? text_end : span->begin});
+      if (*is_learnt) learnt.push_back({range.begin, is_joint ? text_end : span->begin});
       range.begin = span->begin;
-      is_learnt = !is_learnt;
     }
+    if (is_next) is_learnt = is_next;
     text_end = span->end;
   }
-  if (is_learnt) learnt.push_back(range);
+  if (is_learnt.value_or(true)) learnt.push_back(range);
 }
 
 }  // namespace

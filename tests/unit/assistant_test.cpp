@@ -245,6 +245,21 @@ TEST(Assistant, LearnsNothingOfWeight0WithinATurn) {
   EXPECT_EQ(learnt_by_go(kTurns, chat(kNot, kNot).c_str()), (AssistantTexts{"Done</>"}));
 }
 
+// Tags around calls and the results that the template looks ahead for.
+TEST(Assistant, ResultsWithinATurnOfWeight0AreNotLearnt) {
+  constexpr std::string_view kTags =
+      "{% for m in messages %}{% if m.role == 'user' %}<u>{{ m.content }}</u>{% elif m.role == 'assistant' %}<a>"
+      "{% generation %}{{ m.content }}{% if loop.nextitem is defined and loop.nextitem.role == 'tool' %}"
+      "<r>{{ loop.nextitem.content }}</r>{% endif %}</a>{% endgeneration %}{% endif %}{% endfor %}";
+  const auto chat = [](const char* weight) {
+    return R"({"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "look")" +
+           std::string(weight) +
+           R"(}, {"role": "tool", "content": "a cat"}, {"role": "assistant", "content": "A cat."}]})";
+  };
+  EXPECT_EQ(learnt_of_json(kTags, chat("")), (AssistantTexts{"look<r>a cat</r></a>", "A cat.</a>"}));
+  EXPECT_EQ(learnt_of_json(kTags, chat(R"(, "weight": 0)")), (AssistantTexts{"A cat.</a>"}));
+}
+
 // As Gemma 4's: calls, then the results that the template looks ahead for, then the words that came with the calls; and
 // reasoning of the last question's turns only.
 constexpr std::string_view kWordsLast =
@@ -408,6 +423,33 @@ TEST(Assistant, LongConversationsAreAskedForInPart) {
     expected.push_back("Answer " + std::to_string(i) + "<|end|>");
   }
   EXPECT_EQ(learnt(kAfterUser, messages), expected);
+}
+
+// The template writes a result's header into the turn of the calls.
+TEST(Assistant, LongConversationsHaveNoHeadersOfResultsInTheirTurns) {
+  constexpr std::string_view kAhead =
+      "{% for m in messages %}{% if m.role != 'tool' %}<|{{ m.role }}|>"
+      "{% for c in m.tool_calls or [] %}<|call>{{ c.function.name }}<call|>{% endfor %}"
+      "{% if m.tool_calls %}{% if loop.nextitem is defined and loop.nextitem.role == 'tool' %}"
+      "<|result>{{ m.tool_calls[0].function.name }}={{ loop.nextitem.content }}<result|>{% endif %}"
+      "{% else %}{{ m.content }}<|over|>{% endif %}{% endif %}{% endfor %}"
+      "{% if add_generation_prompt %}<|assistant|>{% endif %}";
+  const std::string result(400, 'x');
+  for (const int before : {0, 300}) {
+    std::string json = R"({"messages": [{"role": "user", "content": "Hi"})";
+    AssistantTexts expected;
+    for (int i = 0; i < before; ++i) {
+      json += R"(, {"role": "assistant", "content": ")" + result + R"("}, {"role": "user", "content": "Go"})";
+      expected.push_back(result + "<|over|>");
+    }
+    for (int i = 0; i < 100; ++i) {
+      const std::string name = "look" + std::to_string(i);
+      json += R"(, {"role": "assistant", "tool_calls": [{"id": "1", "type": "function", "function": {"name": ")" +
+              name + R"(", "arguments": {}}}]}, {"role": "tool", "tool_call_id": "1", "content": ")" + result + R"("})";
+      expected.push_back("<|call>" + name + "<call|>");
+    }
+    EXPECT_EQ(learnt_of_json(kAhead, json + "]}"), expected);
+  }
 }
 
 // How turns open is learned once, from conversations that are no request's: what was rendered before changes nothing.
