@@ -101,14 +101,36 @@ void check_others(const std::string& folder) {
   changes.before_command();
   others_run = false;
   write_text(folder + "/log", "by its end");
-  expect(changes.after_command(true).size() == 1, "behind a command that has ended it, it is the command's");
+  expect(changes.after_command(true).empty(), "and so are its last lines, in the command that ends it");
+  changes.before_command();
+  write_text(folder + "/log", "by the next command");
+  expect(changes.after_command(true).size() == 1, "behind that, a change is the command's");
   others_run = true;
   write_text(folder + "/log", "by another again");
   changes.changed_by_itself();
   others_run = false;
   changes.before_command();
   write_text(folder + "/log", "by the command");
-  expect(changes.after_command(true).size() == 1, "and before one that begins without others");
+  expect(changes.after_command(true).size() == 1, "and also where it has ended before the command");
+}
+
+/// A server of the user's own, which the agent has not started.
+void check_outside(const std::string& folder) {
+  bool others_run = false;
+  WorkspaceChanges changes({folder});
+  changes.add_others([&] { return others_run; });
+  write_text(folder + "/log", "from outside");
+  changes.before_command();
+  write_text(folder + "/log", "from outside, once more");
+  others_run = true;
+  expect(changes.after_command(true).empty(), "what changes without programs of the agent is from outside");
+  write_text(folder + "/log", "from outside, while a job runs");
+  expect(!changes.changed_by_itself(), "and known to be so while one runs");
+  others_run = false;
+  changes.before_command();
+  write_text(folder + "/log", "from outside, at last");
+  write_text(folder + "/made", "by the command");
+  expect(changes.after_command(true) == std::vector<std::string>{folder + "/made"}, "and behind its end");
 }
 
 }  // namespace
@@ -122,6 +144,7 @@ int main() {
   check_what_is_read(new_folder(all));
   check_stop(new_folder(all));
   check_others(new_folder(all));
+  check_outside(new_folder(all));
   for (const mode_t mode : {0000, 0100, 0400})
     if (is_ordinary) check_closed_folder(new_folder(all), mode);
   std::filesystem::remove_all(all);

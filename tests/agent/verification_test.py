@@ -72,6 +72,7 @@ MOVING = (
     ),
     Moving("what a job has written, changed behind its end", [BUILT, "sed -i s/built/broken/ out"], 1, 3, 1.5, turn=1),
     Moving("the same, removed", [BUILT, "rm out"], 1, 3, 1.5, turn=1),
+    Moving("a server of its own, stopped", [WRITER, "sleep 0.3; test -s log", "sleep 0.2; kill %1; wait"], 0, 0),
     Moving("a command without a word", ["echo x > a", ""], 1, 3),
     Moving("a comment", ["echo x > a", " \\\n# verified\n\t# twice\n"], 1, 3),
     Moving("a command that does nothing", ["echo x > a", ":"], 0, 0),

@@ -119,7 +119,7 @@ AgentTool terminal_tool(PersistentShell& shell, WorkspaceChanges& changes, Sandb
         shell.run(std::string(given->root()[kTerminalTool.argument].text()), run_options(options, timeout));
     if (!result) return result.error();
     tell_output_end(options, result->run);
-    const bool others_run = !result->run.background_jobs.empty();
+    const bool others_run = !result->run.background_jobs.empty() || shell.has_others();
     const bool is_fine = succeeded(result->run);
     const std::vector<std::string> changed =
         changes.after_command(is_fine, others_run, given->root()[kTerminalTool.argument].text());

@@ -122,27 +122,37 @@ WorkspaceChanges::WorkspaceChanges(std::vector<std::string> folders, std::functi
 }
 
 bool WorkspaceChanges::changed_by_itself() {
+  const bool by_others = others_ran();
   bool is_new = false;
   for (const Change& change : take()) {
     const bool was_known = moves(change.path);
-    moving_.insert_or_assign(change.path, kMoving + 1);
+    add_moving(change.path, by_others);
     if (std::string all = counted(change.path); !all.empty() && (!change.was_written || moving_.contains(all)))
-      moving_.insert_or_assign(std::move(all), kMoving + 1);
+      add_moving(std::move(all), by_others);
     if (!was_known) stale_.push_back(change.path);
     is_new = is_new || !was_known;
   }
-  for (auto at = moving_.begin(); at != moving_.end();) at = --at->second == 0 ? moving_.erase(at) : std::next(at);
+  for (auto at = moving_.begin(); at != moving_.end();)
+    at = --at->second.commands == 0 ? moving_.erase(at) : std::next(at);
   return is_new;
 }
 
 void WorkspaceChanges::before_command() {
   changed_by_itself();
-  forget_moving_without_others();
+  if (!others_run_) std::erase_if(moving_, [](const auto& file) { return file.second.by_others; });
 }
 
-/// Before and behind a command: what has ended by then explains no change of the command, and of none that comes.
-void WorkspaceChanges::forget_moving_without_others() {
-  if (std::ranges::none_of(others_, [](const auto& runs) { return runs(); })) moving_.clear();
+/// None begins while no command runs: where none ran at the last look, who has written since is outside of the agent.
+bool WorkspaceChanges::others_ran() {
+  const bool ran = others_run_;
+  others_run_ = std::ranges::any_of(others_, [](const auto& runs) { return runs(); });
+  return ran || others_run_;
+}
+
+/// What was seen to move without the others stays so: they do not explain it.
+void WorkspaceChanges::add_moving(std::string path, bool by_others) {
+  const auto [at, is_new] = moving_.try_emplace(std::move(path));
+  at->second = {.commands = kMoving + 1, .by_others = by_others && (is_new || at->second.by_others)};
 }
 
 bool WorkspaceChanges::moves(const std::string& path) const {
@@ -155,8 +165,8 @@ bool WorkspaceChanges::are_own_products(std::string_view command, const std::vec
 }
 
 std::vector<std::string> WorkspaceChanges::after_command(bool succeeded, bool others_run, std::string_view command) {
+  others_ran();  // before the look: one that ends meanwhile may write behind it
   const std::vector<Change> changed = take();
-  forget_moving_without_others();
   std::vector<std::string> stale = std::exchange(stale_, {});
   if (others_run && !changed.empty()) {  // a model may be faster than who writes
     std::this_thread::sleep_for(kWriterPause);

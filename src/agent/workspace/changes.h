@@ -1,7 +1,8 @@
 // WorkspaceChanges: whether a command has changed files of some folders. What it wrote as it was before does not count,
 // so that a test which runs once more, and writes its caches once more, changes nothing; nor do files that change while
 // no command runs, such as a server's log, nor new ones that are called as those are, but for a number: log.17, log.18.
-// That ends with the programs that wrote them: where none runs, what changes is the command's.
+// Where programs of the agent may have written them, that ends with the command in which the last of these ends: then
+// what changes is the command's. What changes while none of them runs is from outside, and not looked at for a while.
 // A command that has succeeded before, and writes the same files when it runs once more, changes nothing either: what a
 // check writes (a report, the log of the server that it asks) are its own products.
 //
@@ -26,7 +27,7 @@ class WorkspaceChanges {
   /// end, and what was not looked at may have changed.
   explicit WorkspaceChanges(std::vector<std::string> folders, std::function<bool()> stopped = {});
 
-  /// `runs` is asked whether there are programs beside the command that runs.
+  /// `runs` is asked whether the agent has programs beside the command that runs.
   void add_others(std::function<bool()> runs) { others_.push_back(std::move(runs)); }
   /// Has a file changed since the last call of any of the three, while no command ran? It then changes by itself, and
   /// is not looked at for some commands. Files that were known to do so do not count.
@@ -58,6 +59,10 @@ class WorkspaceChanges {
     std::string path;
     bool was_written = false;  ///< it was there, and is there: neither made nor removed
   };
+  struct Moving {
+    unsigned commands = 0;   ///< for which it is not looked at yet
+    bool by_others = false;  ///< only while programs of the agent ran beside its commands
+  };
   using Entries = std::unordered_map<std::string, Entry>;
   /// A file with another stamp than before.
   struct Unread {
@@ -72,7 +77,8 @@ class WorkspaceChanges {
   /// What was made, changed or removed since the last call.
   std::vector<Change> take();
   bool moves(const std::string& path) const;
-  void forget_moving_without_others();
+  bool others_ran();
+  void add_moving(std::string path, bool by_others);
   bool are_own_products(std::string_view command, const std::vector<std::string>& paths) const;
   void look(const std::string& folder);
   void look_at(const std::string& path);
@@ -86,12 +92,12 @@ class WorkspaceChanges {
   Entries entries_;
   std::vector<Change> changed_;
   std::vector<Unread> unread_;
-  /// What changes by itself, and for how many commands yet: paths, and with # for what is counted, those of files that
-  /// were made or removed so.
-  std::unordered_map<std::string, unsigned> moving_;
+  /// What changes by itself: paths, and with # for what is counted, those of files that were made or removed so.
+  std::unordered_map<std::string, Moving> moving_;
   std::vector<std::string> stale_;
   std::size_t looked_at_ = 0, root_ = 0;  ///< root_: bytes of the path of the folder that is looked at
   bool sees_all_ = true, was_ended_ = false;
+  bool others_run_ = false;                ///< as the last look began
   std::string last_;                       ///< the last command that changed something; "": it failed
   std::unordered_set<std::string> wrote_;  ///< what it changed, with # for what is counted
 };
