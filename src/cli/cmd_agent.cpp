@@ -15,11 +15,11 @@
 #include "agent/tools/terminal_tool.h"
 #include "cli/agent_prompt.h"
 #include "cli/agent_screen.h"
+#include "cli/agent_signals.h"
 #include "cli/agent_tools.h"
 #include "cli/approval.h"
 #include "cli/civil_time.h"
 #include "cli/commands.h"
-#include "cli/interrupts.h"
 #include "cli/numbers.h"
 #include "cli/option_words.h"
 #include "cli/options.h"
@@ -339,7 +339,7 @@ struct Parts {
   AgentCommand& command;
   serve::AgentGateway& gateway;
   AgentScreen& screen;
-  const Interrupts& signals;
+  const AgentSignals& signals;
   const RunClock& clock;
   const agent::Sandbox& sandbox;
   agent::PersistentShell& shell;
@@ -422,7 +422,7 @@ AgentEnd run_loop(Parts& parts, std::vector<AgentTool> tools, std::optional<serv
 
 /// For the tools that run in the sandbox.
 agent::SandboxToolOptions tool_options(const AgentCommand& command, agent::SandboxKind kind, AgentScreen& screen,
-                                       const Interrupts& signals, const RunClock& clock) {
+                                       const AgentSignals& signals, const RunClock& clock) {
   constexpr const char* kClosedTmp = "Temporary files go to $TMPDIR: /tmp is closed.";
   return {.timeout = static_cast<double>(command.timeout),
           .remaining = clock.is_limited() ? std::function<double()>([&] { return clock.remaining(); }) : nullptr,
@@ -494,7 +494,7 @@ int run_in_sandbox(AgentCommand& command, const std::string& session, const agen
   Result<serve::ModelOptions> model = open_model(command.model);
   if (!model) return refuse_run(command.json, model.error());
   choose_system(command, *model);
-  const Interrupts signals;
+  const AgentSignals signals;
   agent::PersistentShell shell(sandbox);
   if (Result<void> begun = command.interpreter ? Result<void>() : shell.begin(); !begun)
     return refuse_run(command.json, begun.error());

@@ -1,5 +1,5 @@
 // Handlers of signals, and a pipe by which they wake up who waits. Begin reading at on_signal.
-#include "cli/interrupts.h"
+#include "cli/agent_signals.h"
 
 #include <fcntl.h>
 #include <time.h>
@@ -35,7 +35,7 @@ bool wants_end() { return end_is_wanted != 0; }
 
 bool has_interrupt() { return is_untold != 0; }
 
-Interrupts::Interrupts() {
+AgentSignals::AgentSignals() {
   if (::pipe2(wake_up, O_CLOEXEC | O_NONBLOCK) != 0) return;
   struct sigaction action {};
   action.sa_handler = on_signal;
@@ -47,7 +47,7 @@ Interrupts::Interrupts() {
   ::sigaction(SIGPIPE, &action, nullptr);  // also for what is written at the end
 }
 
-Interrupts::~Interrupts() {
+AgentSignals::~AgentSignals() {
   before_[0].sa_handler = SIG_IGN;
   ::sigaction(SIGINT, &before_[0], nullptr);
   ::sigaction(SIGTERM, &before_[1], nullptr);
@@ -56,15 +56,15 @@ Interrupts::~Interrupts() {
   ::close(wake_up[1]);
 }
 
-bool Interrupts::was_interrupted() const {
+bool AgentSignals::was_interrupted() const {
   const bool was = is_untold != 0;
   is_untold = 0;
   return was;
 }
 
-int Interrupts::descriptor() const { return wake_up[0]; }
+int AgentSignals::descriptor() const { return wake_up[0]; }
 
-void Interrupts::clear() const {
+void AgentSignals::clear() const {
   is_untold = 0;
   char bytes[16];
   while (end_is_wanted == 0 && ::read(wake_up[0], bytes, sizeof bytes) > 0) continue;

@@ -1,5 +1,5 @@
-// Interrupts: what signals ask of a run of `parlance agent`. The first Ctrl-C ends the command that runs; a second one
-// within two seconds, SIGTERM, or SIGHUP as the terminal goes, ends the agent.
+// AgentSignals: what signals ask of a run of `parlance agent`. The first Ctrl-C ends the command that runs; a second
+// one within two seconds, SIGTERM, or SIGHUP as the terminal goes, ends the agent.
 #pragma once
 #include <signal.h>
 
@@ -12,13 +12,13 @@ bool has_interrupt();
 
 /// While it lives, Ctrl-C does not end the program, and neither does who reads its output no more: that ends the run.
 /// There is one at a time.
-class Interrupts {
+class AgentSignals {
  public:
-  Interrupts();
-  Interrupts(const Interrupts&) = delete;
-  Interrupts& operator=(const Interrupts&) = delete;
+  AgentSignals();
+  AgentSignals(const AgentSignals&) = delete;
+  AgentSignals& operator=(const AgentSignals&) = delete;
   /// The program ends next: Ctrl-C once more must not change how.
-  ~Interrupts();
+  ~AgentSignals();
   /// Was there a signal since this was asked last?
   bool was_interrupted() const;
   /// Can be read once there was a signal, until clear().
