@@ -163,7 +163,9 @@ Result<std::string> transcript_page(const std::string& file) {
   Body body;
   for (const serve::CaptureRecord& record : text->records) body.add(record);
   const std::string title = body.title();
-  if (title.empty()) return Error(ErrorCode::conversation, file + " is no transcript of an agent");
+  if (title.empty())
+    return Error(ErrorCode::conversation, file + " is no transcript of an agent")
+        .hint("parlance agent names its transcript when it begins");
   std::string page = "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";
   page += "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n";
   page.append("<meta name=\"viewport\" content=\"width=device-width\">\n<title>")

@@ -89,7 +89,9 @@ Result<TranscriptHead> read_transcript_head(const std::string& file) {
     made.goal = record.root()["goal"].text();
     made.settings = json_text(record.root()["settings"]);
   }
-  if (made.session.empty()) return Error(ErrorCode::conversation, file + " is no transcript of an agent");
+  if (made.session.empty())
+    return Error(ErrorCode::conversation, file + " is no transcript of an agent")
+        .hint("parlance agent names its transcript when it begins");
   return made;
 }
 
