@@ -87,7 +87,14 @@ void Arena::fit() {
 void Arena::sort_slow() {
   // std::less orders unrelated pointers too.
   auto by_address = [](const Derived& a, const Derived& b) { return std::less<>()(a.begin, b.begin); };
-  std::sort(log_.get(), log_next_, by_address);
+  Derived* const unsorted = std::is_sorted_until(log_.get(), log_next_, by_address);
+  constexpr std::ptrdiff_t kFew = 32;
+  if (log_next_ - unsorted > kFew) {
+    std::sort(log_.get(), log_next_, by_address);
+  } else {  // a message more of a long conversation
+    for (Derived* next = unsorted; next != log_next_; ++next)
+      std::rotate(std::upper_bound(log_.get(), next, *next, by_address), next, next + 1);
+  }
   sorted_ = true;
   end_run();
 }

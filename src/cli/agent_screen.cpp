@@ -20,9 +20,8 @@ namespace {
 
 int failure = 0;  // of writing, as screen_failure() says it
 
-void write(std::string_view text) {
-  const bool is_written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
-  if ((std::fflush(stdout) != 0 || !is_written) && failure == 0) failure = errno;
+void to_screen(std::string_view text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() && failure == 0) failure = errno;
 }
 
 std::int64_t whole(std::size_t number) { return static_cast<std::int64_t>(number); }
@@ -40,10 +39,12 @@ class People : public AgentScreen {
   void note(std::string_view text) override {
     line_break();
     say(kYellow, std::string(text) + "\n");
+    flush_screen();
   }
   void end(const AgentEnd& end) override;
 
  private:
+  void put_event(const AgentEvent& event);
   void piece(const ReplyEvent& event);
   void replied(const AgentReply& reply);
   void outcome(const AgentEvent& event);
@@ -58,7 +59,7 @@ class People : public AgentScreen {
     put(style, text, MarkedText::Line::quoted, columns_of(STDOUT_FILENO));
   }
   void put(std::string_view style, std::string_view text, MarkedText::Line line, std::size_t columns);
-  void line_break() { write(text_.line_break()); }
+  void line_break() { to_screen(text_.line_break()); }
 
   const bool colors_;
   const std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
@@ -71,12 +72,13 @@ class People : public AgentScreen {
 
 void People::put(std::string_view style, std::string_view text, MarkedText::Line line, std::size_t columns) {
   if (text.empty()) return;
-  write(colors_ ? text_.add(text, line, columns, style, kPlain) : text_.add(text, line, columns));
+  to_screen(colors_ ? text_.add(text, line, columns, style, kPlain) : text_.add(text, line, columns));
 }
 
 void People::begin(std::string_view goal, const std::vector<std::string>& facts) {
   say(kBold, std::string(goal) + "\n");
   for (const std::string& fact : facts) state(fact + "\n");
+  flush_screen();
 }
 
 void People::piece(const ReplyEvent& event) {
@@ -106,8 +108,13 @@ void People::replied(const AgentReply& reply) {
 }
 
 void People::show(const AgentEvent& event) {
-  using Kind = AgentEvent::Kind;
   turn_ = event.turn;
+  put_event(event);
+  if (event.kind != AgentEvent::Kind::reply) flush_screen();
+}
+
+void People::put_event(const AgentEvent& event) {
+  using Kind = AgentEvent::Kind;
   switch (event.kind) {
     case Kind::turn: break;
     case Kind::reply: piece(*event.reply); break;
@@ -148,7 +155,10 @@ void People::outcome(const AgentEvent& event) {
   was_called_ = false;
 }
 
-void People::output(std::string_view bytes, bool is_error) { quote(is_error ? kRed : kPlain, bytes); }
+void People::output(std::string_view bytes, bool is_error) {
+  quote(is_error ? kRed : kPlain, bytes);
+  flush_screen();
+}
 
 void People::end(const AgentEnd& end) {
   line_break();
@@ -157,6 +167,7 @@ void People::end(const AgentEnd& end) {
   state(std::to_string(end.turns) + (end.turns == 1 ? " turn, " : " turns, ") + std::to_string(prompt_) +
         " tokens of prompts, of which " + std::to_string(reused_) + " were cached, " + std::to_string(sampled_) +
         " sampled\n");
+  flush_screen();
 }
 
 class Programs : public AgentScreen {
@@ -165,20 +176,25 @@ class Programs : public AgentScreen {
     JsonWriter list('[');
     for (const std::string& fact : facts) list.item_text(fact);
     line(JsonWriter('{').text("event", "begin").text("goal", goal).raw("facts", list.take()));
+    flush_screen();
   }
   void show(const AgentEvent& event) override;
   void output(std::string_view bytes, bool is_error) override;
   void output_end(bool is_error, std::string_view file) override;
-  void note(std::string_view text) override { line(JsonWriter('{').text("event", "note").text("text", text)); }
+  void note(std::string_view text) override {
+    line(JsonWriter('{').text("event", "note").text("text", text));
+    flush_screen();
+  }
   void end(const AgentEnd& end) override {
     JsonWriter made('{');
     made.text("event", "end").text("reason", name_of(end.reason)).text("sentence", end.sentence);
     made.text("answer", end.answer).number("turns", end.turns).number("sampled_tokens", whole(end.sampled_tokens));
     line(made);
+    flush_screen();
   }
 
  private:
-  static void line(JsonWriter& made) { write(one_line(made.take()) + "\n"); }
+  static void line(JsonWriter& made) { to_screen(one_line(made.take()) + "\n"); }
   static void line(JsonWriter&& made) { line(made); }
   static void add(JsonWriter& made, const AgentEvent& event);
   static JsonWriter of_output(bool is_error, std::string_view text) {
@@ -197,7 +213,8 @@ void Programs::output(std::string_view bytes, bool is_error) {
   if (left_out_[is_error] == 0 && printed_[is_error] < kMostPrinted) {
     const std::string text = of_output(is_error, bytes).take();
     printed_[is_error] += text.size();
-    write(one_line(text) + "\n");
+    to_screen(one_line(text) + "\n");
+    flush_screen();
   } else {
     left_out_[is_error] += bytes.size();
   }
@@ -210,6 +227,7 @@ void Programs::output_end(bool is_error, std::string_view file) {
   made.number("left_out", whole(left_out));
   if (!file.empty()) made.text("file", file);
   line(made);
+  flush_screen();
 }
 
 void Programs::add(JsonWriter& made, const AgentEvent& event) {
@@ -240,6 +258,7 @@ void Programs::show(const AgentEvent& event) {
   made.text("event", name_of(event.kind)).number("turn", event.turn);
   add(made, event);
   line(made);
+  if (event.kind != AgentEvent::Kind::reply) flush_screen();
 }
 
 }  // namespace
@@ -251,6 +270,10 @@ std::string command_of(std::string_view name, std::string_view arguments) {
       given.root()[own->argument].is_string())
     return std::string(given.root()[own->argument].text());
   return std::string(name).append(" ").append(arguments);
+}
+
+void flush_screen() {
+  if (std::fflush(stdout) != 0 && failure == 0) failure = errno;
 }
 
 int screen_failure() { return failure; }

@@ -16,6 +16,7 @@ class AgentScreen {
   virtual ~AgentScreen() = default;
   /// Before the first turn: what it runs with, as sentences.
   virtual void begin(std::string_view goal, const std::vector<std::string>& facts) = 0;
+  /// A piece of a reply may wait until something else is shown, or for flush_screen().
   virtual void show(const AgentEvent& event) = 0;
   /// Output of a command that runs, as it comes.
   virtual void output(std::string_view bytes, bool is_error) = 0;
@@ -31,6 +32,8 @@ class AgentScreen {
 std::string command_of(std::string_view name, std::string_view arguments);
 /// On standard output, with colours and a line of figures where that is a terminal.
 std::unique_ptr<AgentScreen> screen_for_people(bool colors);
+/// Behind the pieces of a reply that came together: one system call for all of them.
+void flush_screen();
 /// The errno of the first piece of output that could not be written; 0: all was.
 int screen_failure();
 /// {"event": "reply", …}

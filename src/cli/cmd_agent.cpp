@@ -521,6 +521,7 @@ int run_in_sandbox(AgentCommand& command, const std::string& session, const agen
                                                                                     .settings = settings_of(command),
                                                                                     .capture = transcript,
                                                                                     .stopped = stopped,
+                                                                                    .flush = flush_screen,
                                                                                     .log = [](std::string_view) {}},
                                                                                    warnings);
   if (!gateway) return could_not_begin(*screen, command.json, gateway.error());

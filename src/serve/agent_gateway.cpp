@@ -12,7 +12,11 @@ struct AgentGateway::State {
   State(std::shared_ptr<ServedModel> with, const AgentGatewayOptions& options)
       : served(std::move(with)),
         gateway({}, Offer{.models = {served}}, Log(LogLevel::warning, options.log)),
-        model(gateway, served, {.session = options.session, .settings = options.settings, .stopped = options.stopped}),
+        model(gateway, served,
+              {.session = options.session,
+               .settings = options.settings,
+               .stopped = options.stopped,
+               .flush = options.flush}),
         journal(gateway, *served, options.session),
         capture(options.capture),
         session(options.session) {}
@@ -42,7 +46,7 @@ Result<std::unique_ptr<AgentGateway>> AgentGateway::open(ModelOptions model, Age
   if (reply && reply->format.source().calls.empty())
     return Error(ErrorCode::usage, "the template has no form of calls, and an agent's model calls tools")
         .hint("choose another one by -f or -t");
-  (*served)->ids_text = std::make_unique<IdsText>();
+  (*served)->last_body = std::make_unique<IdsBody>();
   std::unique_ptr<AgentGateway> made(new AgentGateway(std::make_unique<State>(*served, options)));
   if (!options.capture.empty()) {
     Result<std::unique_ptr<CaptureFiles>> files = CaptureFiles::open(options.capture);

@@ -36,6 +36,7 @@ struct AgentGatewayOptions {
   std::string settings = "{}";      ///< an object with members of each request: max_tokens, temperature, seed…
   std::string capture{};            ///< a folder for the transcript; "": there is none
   std::function<bool()> stopped{};  ///< asked while the engine samples; true ends the request
+  std::function<void()> flush{};    ///< called behind the events of tokens that came together
   std::function<void(std::string_view line)> log{};
 };
 

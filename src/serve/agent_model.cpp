@@ -145,7 +145,10 @@ Result<AgentReply> GatewayModel::reply(const AgentRequest& request, ReplySink ev
     replied.add(event);
     events(event);
   };
-  const Turn::Flush flush = []() -> Task<> { co_return; };
+  const Turn::Flush flush = [this]() -> Task<> {
+    if (options_.flush) options_.flush();
+    co_return;
+  };
   const auto ask = [&]() -> Task<> {
     co_await recorder.run(take, flush, {});
     for (ReplyCall& call : message.calls) {

@@ -16,6 +16,7 @@ struct GatewayModelOptions {
   std::string session;              ///< its name, also of the capture's file
   std::string settings = "{}";      ///< an object with members of each request: max_tokens, temperature, seed…
   std::function<bool()> stopped{};  ///< asked while the engine samples; true ends the request
+  std::function<void()> flush{};    ///< called behind the events of tokens that came together
 };
 
 /// Threads: one.

@@ -16,17 +16,18 @@ namespace parlance {
 
 Result<void> check_ids(const Tokenizer& tokenizer, std::span<const TokenId> ids, std::size_t first) {
   const std::size_t size = tokenizer.facts().vocabulary_size;
-  for (std::size_t i = 0; i < ids.size(); ++i) {
-    const std::string which = "token " + std::to_string(first + i) + " has the id " + std::to_string(ids[i]);
-    if (ids[i] < 0) return Error(ErrorCode::conversation, which + ", and no id is negative");
-    if (size == 0 || static_cast<std::size_t>(ids[i]) < size) continue;
-    const std::string why = ", which is outside the tokenizer's vocabulary (" + std::to_string(size) + " tokens)";
-    return Error(ErrorCode::conversation, which + why)
-        .hint(
-            "are they the ids of another tokenizer? An engine whose logits are padded may sample such an id, which "
-            "means nothing: keep it from that, by a bias or the size of its vocabulary");
-  }
-  return {};
+  const auto found = std::find_if(ids.begin(), ids.end(), [size](TokenId id) {
+    return id < 0 || (size != 0 && static_cast<std::size_t>(id) >= size);
+  });
+  if (found == ids.end()) return {};
+  const std::size_t at = first + static_cast<std::size_t>(found - ids.begin());
+  const std::string which = "token " + std::to_string(at) + " has the id " + std::to_string(*found);
+  if (*found < 0) return Error(ErrorCode::conversation, which + ", and no id is negative");
+  const std::string why = ", which is outside the tokenizer's vocabulary (" + std::to_string(size) + " tokens)";
+  return Error(ErrorCode::conversation, which + why)
+      .hint(
+          "are they the ids of another tokenizer? An engine whose logits are padded may sample such an id, which "
+          "means nothing: keep it from that, by a bias or the size of its vocabulary");
 }
 
 Result<void> check_extendable(const Tokenizer& tokenizer, const TokenizeOptions& options) {

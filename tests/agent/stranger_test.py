@@ -251,6 +251,28 @@ def check_keys(checks: Checks, new: Callable[[], Run]) -> None:
             checks.equal(terminal.text.count("Once more"), once, f"{keys.name}: what once more would do is said once: {terminal.text}")
 
 
+def check_stalls(checks: Checks, new: Callable[[], Run]) -> None:
+    """What has come of a reply is shown while the engine makes no more of it: nothing waits for the next token."""
+    run = new()
+    ids = run.speech.sampled(run.wire.pieces_of("", "I look first, and then I go on.", []))
+    with with_engine(run, lambda asked: Reply(ids=ids, stall_after=12)) as engine:
+        terminal = Terminal(people(run, engine.url), NO_COLOR="1")
+        checks.that(terminal.until("I look first"), f"people: the first words of a reply that stalls: {terminal.text}")
+        terminal.process.send_signal(signal.SIGTERM)
+        terminal.end()
+        command = [*run.command(engine.url), "Do it."]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL) as process:
+            watch = threading.Timer(30, process.kill)
+            watch.start()
+            text, lines = "", iter(process.stdout or ())
+            while not text.endswith("first") and (line := next(lines, "")):
+                event = json.loads(line)
+                text += event["text"] if event["event"] == "reply" else ""
+            checks.equal(text, "I look first", "programs: the first words of a reply that stalls")
+            process.terminate()
+            watch.cancel()
+
+
 def check_answers(checks: Checks, new: Callable[[], Run]) -> None:
     """--approve, with what people type."""
     for typed, runs, told in (("y\n", True, ""), ("yes\n", True, ""), ("YES\n", True, ""), ("n\n", False, ""), ("\n", False, ""),
@@ -602,6 +624,7 @@ def main() -> int:
             "workspaces": lambda: check_workspaces(checks, new),
             "keys": lambda: check_keys(checks, new),
             "screens": lambda: check_screens(checks, new),
+            "stalls": lambda: check_stalls(checks, new),
             "system": lambda: check_system(checks, new),
             "commands": lambda: check_commands(checks, new),
             "finished": lambda: check_resume_of_finished(checks, new()),

@@ -17,7 +17,6 @@
 #include <cstring>
 #include <iterator>
 #include <optional>
-#include <set>
 #include <string>
 
 #include "agent/sandbox/descriptor.h"
@@ -73,7 +72,7 @@ std::optional<std::vector<pid_t>> children_of(pid_t process, const char* thread)
 }
 
 /// The same of all its threads, each with what is below it. False: there are no such lists.
-bool add_below(pid_t process, std::vector<ProcessFacts>& found, std::set<pid_t>& seen) {
+bool add_below(pid_t process, const std::set<pid_t>& known, std::vector<ProcessFacts>& found, std::set<pid_t>& seen) {
   char path[64];
   std::snprintf(path, sizeof path, "/proc/%d/task", static_cast<int>(process));
   DIR* const threads = opendir(path);
@@ -89,9 +88,11 @@ bool add_below(pid_t process, std::vector<ProcessFacts>& found, std::set<pid_t>&
   closedir(threads);
   for (const pid_t child : children) {
     ProcessFacts facts;
-    if (!seen.insert(child).second || !read_facts(child, facts)) continue;
-    found.push_back(facts);
-    has_lists = add_below(child, found, seen) && has_lists;
+    if (!seen.insert(child).second) continue;
+    const bool is_known = known.contains(child);  // its facts would take as long as all its lists
+    if (!is_known && !read_facts(child, facts)) continue;
+    if (!is_known) found.push_back(facts);
+    has_lists = add_below(child, known, found, seen) && has_lists;
   }
   return has_lists;
 }
@@ -223,10 +224,13 @@ std::vector<ProcessFacts> all_processes() {
   return all;
 }
 
-std::vector<ProcessFacts> processes_below(pid_t root) {
+std::vector<ProcessFacts> processes_below(pid_t root, const std::set<pid_t>& known) {
   std::vector<ProcessFacts> found;
   std::set<pid_t> seen{root};
-  return add_below(root, found, seen) ? found : surely_below(root);
+  if (add_below(root, known, found, seen)) return found;
+  found = surely_below(root);
+  std::erase_if(found, [&](const ProcessFacts& facts) { return known.contains(facts.pid); });
+  return found;
 }
 
 std::uint64_t proportional_memory(pid_t process) {

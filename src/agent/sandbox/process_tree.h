@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <set>
 #include <vector>
 
 namespace parlance::agent {
@@ -20,8 +21,8 @@ struct ProcessFacts {
 /// All processes of the machine that can be seen.
 std::vector<ProcessFacts> all_processes();
 
-/// All that descend from `root`, without it. What ends meanwhile may be missing.
-std::vector<ProcessFacts> processes_below(pid_t root);
+/// All that descend from `root`, without it and without the `known`. What ends meanwhile may be missing.
+std::vector<ProcessFacts> processes_below(pid_t root, const std::set<pid_t>& known = {});
 
 /// The bytes of a process in memory, with its share of what it shares. 0: it has ended.
 std::uint64_t proportional_memory(pid_t process);

@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/inotify.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -63,23 +62,6 @@ Result<Descriptor> open_pipe(const std::string& path) {
   if (!pipe) return system_error(path, errno);
   return pipe;
 }
-
-/// Tells when somebody opens a file.
-class OpenWatch {
- public:
-  explicit OpenWatch(const std::string& path) : events_(inotify_init1(IN_CLOEXEC | IN_NONBLOCK)) {
-    works_ = events_ && inotify_add_watch(events_.get(), path.c_str(), IN_OPEN) >= 0;
-  }
-  /// True also where nobody can tell.
-  bool was_opened() {
-    was_opened_ = was_opened_ || !works_ || !read_some(events_.get()).empty();
-    return was_opened_;
-  }
-
- private:
-  Descriptor events_;
-  bool works_ = false, was_opened_ = false;
-};
 
 /// An answer, as resident.h has it.
 struct Answer {
@@ -352,9 +334,8 @@ Result<void> Resident::launch(const std::string& folder) {
 }
 
 bool Resident::has_others() const {
-  return std::ranges::any_of(processes_below(process_->root()), [this](const ProcessFacts& facts) {
-    return facts.state != 'Z' && !own_.contains(facts.pid);
-  });
+  return std::ranges::any_of(processes_below(process_->root(), own_),
+                             [](const ProcessFacts& facts) { return facts.state != 'Z'; });
 }
 
 Result<std::unique_ptr<Resident>> Resident::start(const Sandbox& sandbox, ResidentKind kind,
@@ -389,7 +370,7 @@ Result<RunResult> Resident::run(const std::string& text, const RunOptions& optio
   read_some(answers_.get());
   terminal_.reset();
   Run run{*this, options, token, files.capture(options.output, ".out"), files.capture(options.output, ".err")};
-  OpenWatch command(path("command"));
+  command_.begin(path("command"));
   terminal_.type(with_token(kind_.run_line, token));
   while (!ended()) {
     run.read_pipes();
@@ -398,8 +379,8 @@ Result<RunResult> Resident::run(const std::string& text, const RunOptions& optio
     run.check_limits();
     if (run.stage != 0) run.go_on_stopping();
     run.keep_going();
-    if (!run.is_lost(command.was_opened())) continue;
-    if (!command.was_opened()) run.reason = RunEnd::never_ran;
+    if (!run.is_lost(command_.was_opened())) continue;
+    if (!command_.was_opened()) run.reason = RunEnd::never_ran;
     process_->kill();
   }
   wait_for_prompt();

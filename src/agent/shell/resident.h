@@ -24,6 +24,7 @@
 
 #include "agent/sandbox/sandbox.h"
 #include "agent/shell/capture.h"
+#include "agent/shell/open_watch.h"
 #include "agent/shell/terminal.h"
 
 namespace parlance::agent {
@@ -120,6 +121,7 @@ class Resident {
   ResidentKind kind_;
   Terminal terminal_;
   Descriptor errors_, answers_;
+  OpenWatch command_;  ///< of the file with the run's text
   std::unique_ptr<SandboxedProcess> process_;
   int group_ = 0;      ///< of the program itself, in the terminal's foreground when nothing else is
   std::set<int> own_;  ///< processes: the program, and what keeps it in the sandbox

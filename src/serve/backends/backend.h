@@ -57,19 +57,17 @@ struct Generation {
   unsigned choice = 0;                        ///< of several replies to one prompt: their seeds differ by it
   std::atomic<bool>* place = nullptr;         ///< of the request; null: it asks for one reply
   std::optional<unsigned> logprobs;           ///< how many alternatives of each token; 0: its own logprob alone
-  IdsText* ids_text = nullptr;                ///< keeps the prompt's JSON for the next one; null: nobody does
+  IdsBody* last_body = nullptr;               ///< of the same conversation; null: it is not kept
 };
 
 /// The ids of the prompt as a member of a request's body.
 inline void write_ids(JsonWriter& body, std::string_view name, const Generation& generation) {
   constexpr std::size_t kUsual = 7, kBehind = 4096;
   std::string& out = body.key(name);
+  if (generation.last_body != nullptr) return generation.last_body->append(out, generation.ids);
   // Also for what follows: a text of a megabyte is not to be moved for it.
   out.reserve(generation.ids.size() * kUsual + (generation.grammar ? generation.grammar->size() : 0) + kBehind);
-  if (generation.ids_text != nullptr)
-    out += generation.ids_text->of(generation.ids);
-  else
-    append_ids_json(out, generation.ids);
+  append_ids_json(out, generation.ids);
 }
 
 struct TokenAlternative {

@@ -14,9 +14,10 @@ constexpr std::size_t kTogether = 32;
 Task<GenerationEnd> HttpEngine::generate(const Generation& generation, const TokenSink& sink) {
   const std::shared_ptr<const EngineInfo> known = info();
   std::unique_ptr<HttpReply> reply;
-  {  // the body is not kept while the reply is read
-    const std::string body = body_of(generation, known ? *known : EngineInfo{.model = wanted_});
+  {  // the body is not kept while the reply is read, unless for the next one
+    std::string body = body_of(generation, known ? *known : EngineInfo{.model = wanted_});
     reply = co_await client_.send("POST", routes_.generate, body, headers_);
+    if (generation.last_body != nullptr) generation.last_body->keep(std::move(body));
   }
   EngineStream stream(std::move(reply), asked_of(generation), routes_.framing);
   co_await stream.accept();

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "parlance/tokenizer.h"
@@ -93,29 +94,36 @@ inline std::string ids_json(std::span<const TokenId> ids) {
   return out;
 }
 
-/// The JSON of a list that grows: only what is new is written.   Threads: one.
-class IdsText {
+/// The last request's body, up to its ids: where the next one begins with the same, only the new ids are written. A
+/// megabyte that is copied, or asked of the system anew, costs more than they do.   Threads: one.
+class IdsBody {
  public:
-  /// Until the next call.
-  std::string_view of(std::span<const TokenId> ids) {
-    const bool grows = !ids_.empty() && ids.size() >= ids_.size() && std::equal(ids_.begin(), ids_.end(), ids.begin());
-    if (grows) {
-      text_.back() = ',';
+  /// Appends "[1,2,3]" to `out`, the body so far.
+  void append(std::string& out, std::span<const TokenId> ids) {
+    const bool goes_on = !ids_.empty() && kept_.size() >= end_ && out.size() == begin_ && kept_.starts_with(out) &&
+                         ids.size() >= ids_.size() && std::equal(ids_.begin(), ids_.end(), ids.begin());
+    if (goes_on) {
+      kept_.resize(end_);
+      if (ids.size() > ids_.size()) kept_ += ',';
     } else {
       ids_.clear();
-      text_ = "[";
+      begin_ = out.size();
+      kept_.assign(out).push_back('[');
     }
     const std::span<const TokenId> news = ids.subspan(ids_.size());
-    if (grows && news.empty()) text_.pop_back();
-    append_ids(text_, news);
-    text_ += ']';
+    append_ids(kept_, news);
+    end_ = kept_.size();
+    kept_ += ']';
     ids_.insert(ids_.end(), news.begin(), news.end());
-    return text_;
+    out = std::exchange(kept_, {});
   }
+  /// The body, when it has been sent.
+  void keep(std::string body) { kept_ = std::move(body); }
 
  private:
   std::vector<TokenId> ids_;
-  std::string text_;
+  std::string kept_;
+  std::size_t begin_ = 0, end_ = 0;  ///< of "[1,2,3" in it
 };
 
 }  // namespace parlance::serve

@@ -38,8 +38,8 @@ struct ServedModel {
   std::string fingerprint{};   ///< what the ids of sessions depend on, where these are shared (saved_held.h)
   mutable GrammarCache grammars{};
   std::unique_ptr<LossFinders> loss_finders = std::make_unique<LossFinders>();
-  std::unique_ptr<IdsText>
-      ids_text{};  ///< for one conversation that grows, one request at a time; null: there are many
+  std::unique_ptr<IdsBody>
+      last_body{};  ///< for one conversation that grows, one request at a time; null: there are many
 
   bool is_control(TokenId id) const {
     return id >= 0 && static_cast<std::size_t>(id) < control.size() && control[static_cast<std::size_t>(id)];

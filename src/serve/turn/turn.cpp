@@ -216,7 +216,7 @@ Generation Turn::generation() const {
           .choice = settings_.choice,
           .place = place_.get(),
           .logprobs = settings_.logprobs,
-          .ids_text = model_->ids_text.get()};
+          .last_body = model_->last_body.get()};
 }
 
 /// What the session needs of the reply.
