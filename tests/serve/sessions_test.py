@@ -249,9 +249,10 @@ def template_rewrites(gateway: Gateway, engine: Engine, checks: Checks) -> None:
 def by_name(gateway: Gateway, engine: Engine, checks: Checks) -> None:
     """A session is called as its client calls it."""
     engine.script = lambda asked: Reply("Yes.<|im_end|>")
-    talk = Talk(gateway, engine)
-    talk.turn(user("One?"), headers={"x-session-id": "my-session"})
-    checks.equal(talk.headers["X-Session-Id"], "my-session", "the name of a session")
+    for header in ("x-session-id", "session-id", "x-session-affinity", "X-Claude-Code-Session-Id"):
+        talk = Talk(gateway, engine)
+        talk.turn(user("One?"), headers={header: "my-session"})
+        checks.equal(talk.headers["X-Session-Id"], "my-session", f"the name of a session by {header}")
     talk = Talk(gateway, engine, prompt_cache_key="my-key")
     talk.turn(user("One?"))
     checks.equal(talk.headers["X-Session-Id"], "my-key", "prompt_cache_key")

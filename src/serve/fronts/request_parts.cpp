@@ -57,9 +57,13 @@ Result<ModelRef> model_of(const Call& call, Value body) {
       .hint("/v1/chat/completions/render makes its prompts");
 }
 
+/// By which clients name their sessions; the first of them that a request has.
+constexpr std::string_view kSessionHeaders[] = {"x-session-id", "session-id", "x-session-affinity",
+                                                "x-claude-code-session-id"};
+
 SessionHints hints_of(const HttpRequest& request, Value body) {
   SessionHints hints{.owner = owner_of(request)};
-  for (const std::string_view header : {"x-session-id", "session-id", "x-session-affinity"}) {
+  for (const std::string_view header : kSessionHeaders) {
     if (hints.session.empty()) hints.session = request.header(header);
   }
   for (const std::string_view member : {"session_id", "prompt_cache_key"}) {
