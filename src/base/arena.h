@@ -130,6 +130,11 @@ class Arena {
   /// find_derived() and the whole log in address order, for an arena whose log is sorted.
   const Derived* find_sorted_derived(const char* address) const;
   std::span<const Derived> sorted_derived() const { return {log_.get(), log_next_}; }
+  /// Where most text of a short render lies; the rest is in further chunks.
+  std::string_view first_text() const {
+    return text_chunks_.list.empty() ? std::string_view()
+                                     : std::string_view(text_chunks_.list[0].data, text_chunks_.list[0].size);
+  }
   /// Does `address` lie in text of this arena?
   bool holds_text(const char* address) const {
     for (const Chunk& chunk : text_chunks_.list) {

@@ -223,16 +223,16 @@ void Provenance::append_spans(const Piece& piece, std::uint32_t at) {
   }
 }
 
-/// In one message, known from the last piece or looked for now, and not side by side with it?
-[[gnu::always_inline]] inline bool Provenance::stands_alone(const char* data) {
-  const bool found = near_.hold(reinterpret_cast<std::uintptr_t>(data)) || storage_.neighbours(messages_, data, near_);
-  return found && near_.message >= 0 && last_end_ != data;
+/// Is it of the document? Its message is known from the last piece, or looked for now.
+[[gnu::always_inline]] inline bool Provenance::find_message(const char* data) {
+  return near_.hold(reinterpret_cast<std::uintptr_t>(data)) || storage_.neighbours(messages_, data, near_);
 }
 
 /// Most pieces are constants of one span, or stand in a message: those are added here. What the loop needs is in
 /// variables of its own, since text that is written could be anything.
 char* Provenance::copy_all(std::span<const Piece> pieces, const char* text, char* to) {
   const std::span<const Span> constants = template_.literals.only();
+  const std::string_view derived = arena_.first_text();
   Span* span = next_;
   const Span* end = end_;
   for (const Piece& next : pieces) {
@@ -243,15 +243,24 @@ char* Provenance::copy_all(std::span<const Piece> pieces, const char* text, char
     const Span& constant = constants[piece.literal < constants.size() ? piece.literal : 0];
     if (constant.end == piece.size && span != end) {
       copy_moved(span++, constant, at);
-    } else if (span != end && stands_alone(piece.data)) {
+      continue;
+    }
+    const bool is_derived = static_cast<std::size_t>(piece.data - derived.data()) < derived.size();
+    const bool is_input = !is_derived && find_message(piece.data);
+    if (is_input && near_.message >= 0 && last_end_ != piece.data && span != end) {
       put_span(span++, at, at + piece.size, Origin::input, near_.message, 0, piece.data);
       last_end_ = piece.data + piece.size;
-    } else {
-      next_ = span;
-      append_spans(next, at);
-      span = next_;
-      end = end_;
+      continue;
     }
+    next_ = span;
+    if (is_derived)
+      append_derived(next, at, true);
+    else if (is_input)
+      append_input(next, at, near_.message);
+    else
+      append_spans(next, at);
+    span = next_;
+    end = end_;
   }
   next_ = span;
   return to;

@@ -59,7 +59,7 @@ class Provenance final : public SpanMaker {
   }
   void grow();
   void append_from_afar(const char* base, const char* begin, const char* end, TextSource source) override;
-  bool stands_alone(const char* data);
+  bool find_message(const char* data);
   void append_input(const Piece& piece, std::uint32_t at, std::int32_t message);
   void append_derived(const Piece& piece, std::uint32_t at, bool own);
   struct Rest;

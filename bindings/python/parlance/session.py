@@ -374,7 +374,7 @@ class Session:
                 if advise and not hint:
                     hint = self._session.advise([*reply, *given])
                 set_hint(error, hint or error.hint)
-            raise
+            raise error from None  # not the ways that were tried before
         self._settle()
         if reply and self._steps:
             self._steps[-1].reply = reply[0]
