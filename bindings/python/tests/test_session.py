@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import pathlib
+import traceback
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -63,6 +64,7 @@ def test_a_rewritten_history_is_refused_with_its_place(chatml_tokenizer: str) ->
     assert isinstance(caught.value, parlance.Error) and caught.value.code == "history_rewritten" and caught.value.line == 2
     assert session.difference and session.difference["cause"] == "rewritten"
     assert session.prompt_ids() == before
+    assert "During handling" not in "".join(traceback.format_exception(caught.value))
 
 
 def test_messages_so_far(chatml_tokenizer: str) -> None:
