@@ -45,6 +45,8 @@ Value part_of(Runtime& rt, std::string_view type, Value text) {
   return part.finish();
 }
 
+bool is_empty_reasoning(Value value) { return value.is_none() || is_text(&value, ""); }
+
 /// The one reasoning that a message has, under whatever names; null where there is none, or there are two.
 const Value* only_reasoning(Runtime& rt, Value message, std::string_view also) {
   const Value* found = nullptr;
@@ -52,7 +54,7 @@ const Value* only_reasoning(Runtime& rt, Value message, std::string_view also) {
   for (const DictEntry& entry : entries(message)) {
     const std::string_view name = leaf_text(entry.key);
     if (!is_reasoning_name(name) && name != also) continue;
-    if (entry.value.is_none() || is_text(&entry.value, "")) continue;
+    if (is_empty_reasoning(entry.value)) continue;
     if (!entry.value.is_string() || is_other(entry.value)) return nullptr;
     found = &entry.value;
   }
@@ -113,13 +115,17 @@ Value calls_no_content(Normaliser& n, Value message) {
   return filtered(n.rt, message, [](std::string_view key) { return key != "content"; });
 }
 
+/// A client may give several names, and text under one of them.
 Value reasoning_names(Normaliser& n, Value message) {
-  const Value* reasoning = member(message, "reasoning");
-  if (reasoning == nullptr) reasoning = member(message, "thinking");
-  if (reasoning == nullptr || !reasoning->is_string() || member(message, "reasoning_content") != nullptr)
-    return message;
+  const Value* found = nullptr;
+  for (const std::string_view name : kReasoningNames) {
+    const Value* const one = member(message, name);
+    const bool has_text = one != nullptr && one->is_string() && !is_text(one, "");
+    if (one != nullptr && (found == nullptr || (has_text && is_empty_reasoning(*found)))) found = one;
+  }
+  if (found == nullptr || !found->is_string() || found == member(message, "reasoning_content")) return message;
   n.note("reasoning_content");
-  return with_member(n.rt, message, "reasoning_content", *reasoning);
+  return with_member(n.rt, message, "reasoning_content", *found);
 }
 
 Value reasoning_key(Normaliser& n, Value message) {
