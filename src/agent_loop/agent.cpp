@@ -8,6 +8,7 @@
 
 #include "agent_loop/compaction.h"
 #include "agent_loop/fields.h"
+#include "agent_loop/prompt_size.h"
 #include "agent_loop/repetition.h"
 #include "base/surrogates.h"
 #include "base/utf8.h"
@@ -130,8 +131,7 @@ struct Agent::State {
   std::string unverified_changes;  ///< what was changed; "": nobody says
   unsigned refusals = 0;
   Repetition repetition;
-  std::size_t prompt_tokens = 0;  ///< of the last turn, with its reply
-  std::size_t weight = 0;         ///< bytes of the messages then
+  PromptSize size;
   AgentEnd end{};
   bool ended = false;
   bool has_run = false;
@@ -146,6 +146,7 @@ struct Agent::State {
   std::optional<Clock::time_point> deadline() const;
   void make_room();
   bool leave_out(bool must);
+  std::size_t weight_now() const;
   void take_reply(const AgentReply& reply);
   void run_calls();
   bool is_stopped();
@@ -204,7 +205,10 @@ bool Agent::State::offer(std::vector<AgentTool> now) {
   }
   offered = std::move(now);
   std::string json = tools_json(offered);
-  if (json != tools) told = 0;
+  if (json != tools) {
+    told = 0;
+    size.forget();
+  }
   tools = std::move(json);
   return true;
 }
@@ -302,20 +306,22 @@ std::optional<Clock::time_point> Agent::State::deadline() const {
 /// so.
 void Agent::State::make_room() {
   const std::optional<std::size_t> context = model.context();
-  if (!context || prompt_tokens == 0 || weight == 0) return;
-  std::size_t now = 0;
-  for (const Message& message : messages) now += weight_of(message);
-  const double tokens = static_cast<double>(prompt_tokens) * static_cast<double>(now) / static_cast<double>(weight);
   constexpr double kFull = 0.9;
-  if (tokens > kFull * static_cast<double>(*context)) leave_out(false);
+  if (context && size.is_known() && size.tokens_of(weight_now()) > kFull * static_cast<double>(*context))
+    leave_out(false);
+}
+
+std::size_t Agent::State::weight_now() const {
+  std::size_t sum = 0;
+  for (const Message& message : messages) sum += weight_of(message);
+  return sum;
 }
 
 bool Agent::State::leave_out(bool must) {
-  constexpr double kUsual = 3;  // bytes of a token, where nothing was measured
-  const double measured =
-      prompt_tokens == 0 ? kUsual : static_cast<double>(weight) / static_cast<double>(prompt_tokens);
-  const std::size_t context = model.context().value_or(prompt_tokens);
-  const double bytes = must ? measured / 2 : measured;
+  const double bytes = must ? size.bytes_per_token() / 2 : size.bytes_per_token();
+  // Where nobody tells the context, what was too much is about as large as it.
+  const std::size_t too_much = static_cast<std::size_t>(size.tokens_of(weight_now()));
+  const std::size_t context = size.room_in(model.context().value_or(size.is_known() ? size.last() : too_much));
   std::vector<Message> shorter = messages;
   const LeftOut earlier = take_notes(shorter);
   std::optional<AgentEvent::Compaction> chosen = choose_compaction(shorter, context, bytes, earlier);
@@ -345,9 +351,7 @@ void Agent::State::take_reply(const AgentReply& reply) {
   if (!readable) message.tool_calls.clear();
   messages.push_back(std::move(message));
   told = messages.size();
-  prompt_tokens = reply.prompt_tokens + reply.sampled_tokens;
-  weight = 0;
-  for (const Message& one : messages) weight += weight_of(one);
+  if (reply.prompt_tokens != 0) size.measure(reply.prompt_tokens + reply.sampled_tokens, weight_now());
   if (!readable)
     nothing_to_run(reply.message, reply.length ? std::string(kCutOff) : sentence_of(reply.message));
   else if (reply.message.calls.empty())

@@ -516,14 +516,16 @@ int run_in_sandbox(AgentCommand& command, const std::string& session, const agen
     return wants_end() || clock.is_over();
   };
   std::vector<std::string> warnings;
-  Result<std::unique_ptr<serve::AgentGateway>> gateway = serve::AgentGateway::open(std::move(*model),
-                                                                                   {.session = session,
-                                                                                    .settings = settings_of(command),
-                                                                                    .capture = transcript,
-                                                                                    .stopped = stopped,
-                                                                                    .flush = flush_screen,
-                                                                                    .log = [](std::string_view) {}},
-                                                                                   warnings);
+  Result<std::unique_ptr<serve::AgentGateway>> gateway =
+      serve::AgentGateway::open(std::move(*model),
+                                {.session = session,
+                                 .settings = settings_of(command),
+                                 .capture = transcript,
+                                 .stopped = stopped,
+                                 .flush = flush_screen,
+                                 .note = [&](std::string_view said) { screen->note(said); },
+                                 .log = [](std::string_view) {}},
+                                warnings);
   if (!gateway) return could_not_begin(*screen, command.json, gateway.error());
   Result<std::optional<serve::RecordedAgent>> recorded =
       begin_or_restore(command, **gateway, settings_for_transcript(command, sandbox, tools_file));

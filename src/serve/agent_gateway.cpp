@@ -8,6 +8,9 @@
 
 namespace parlance::serve {
 
+/// With an engine that loads its model, or has too much to do: nobody is there to ask it again.
+constexpr std::chrono::seconds kPatience(60);
+
 struct AgentGateway::State {
   State(std::shared_ptr<ServedModel> with, const AgentGatewayOptions& options)
       : served(std::move(with)),
@@ -47,6 +50,7 @@ Result<std::unique_ptr<AgentGateway>> AgentGateway::open(ModelOptions model, Age
     return Error(ErrorCode::usage, "the template has no form of calls, and an agent's model calls tools")
         .hint("choose another one by -f or -t");
   (*served)->last_body = std::make_unique<IdsBody>();
+  (*served)->patience = {.most = kPatience, .told = options.note};
   std::unique_ptr<AgentGateway> made(new AgentGateway(std::make_unique<State>(*served, options)));
   if (!options.capture.empty()) {
     Result<std::unique_ptr<CaptureFiles>> files = CaptureFiles::open(options.capture);
@@ -56,6 +60,10 @@ Result<std::unique_ptr<AgentGateway>> AgentGateway::open(ModelOptions model, Age
   Result<std::vector<std::string>> said = made->state_->model.check();
   if (!said) return said.error();
   warnings = std::move(*said);
+  Document settings;
+  if (Result<void> parsed = settings.parse(options.settings, "the settings"); !parsed) return parsed.error();
+  const bool is_limited = !member_limiting_reasoning(settings.root()).empty();
+  if (is_limited && !(*served)->backend->facts().gives_ids) warnings.emplace_back(kReasoningUnlimited);
   return made;
 }
 

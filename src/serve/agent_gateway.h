@@ -37,6 +37,7 @@ struct AgentGatewayOptions {
   std::string capture{};            ///< a folder for the transcript; "": there is none
   std::function<bool()> stopped{};  ///< asked while the engine samples; true ends the request
   std::function<void()> flush{};    ///< called behind the events of tokens that came together
+  std::function<void(std::string_view sentence)> note{};  ///< what the user should know: the engine is asked again
   std::function<void(std::string_view line)> log{};
 };
 

@@ -83,10 +83,14 @@ void GatewayModel::run(Task<> task) {
   if (failed) std::rethrow_exception(failed);
 }
 
+/// The engine's, or less where the user allows a prompt less: with the tenth behind it that an agent keeps for the
+/// reply, which such a limit does not count.
 std::optional<std::size_t> GatewayModel::context() const {
   const std::shared_ptr<const EngineInfo> info = model_->backend->info();
-  if (!info || !info->context) return std::nullopt;
-  return static_cast<std::size_t>(*info->context);
+  std::optional<std::size_t> context;
+  if (info && info->context) context = static_cast<std::size_t>(*info->context);
+  const std::size_t most = model_->limits.prompt_tokens + model_->limits.prompt_tokens / 9;
+  return most == 0 ? context : std::min(context.value_or(most), most);
 }
 
 Result<std::vector<std::string>> GatewayModel::check() {

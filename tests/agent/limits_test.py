@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -22,6 +23,7 @@ from stranger_test import WIRE, Script, Terminal, go, people, with_engine
 from wire import Call
 
 LEFT_OUT = "turns were left out, since the context is full"
+DOCUMENT = pathlib.Path(__file__).resolve().parents[2] / "docs" / "agent.md"
 LARGE = "seq 20000"  # more tokens than the contexts below have
 
 
@@ -54,6 +56,62 @@ def check_order_of_records(checks: Checks, new: Callable[[], Run]) -> None:
     for one in busy:
         one.kill()
         one.wait()
+
+
+def check_smaller_prompts(checks: Checks, new: Callable[[], Run]) -> None:
+    """--max-prompt-tokens is the context, also where the engine has more room."""
+    steps = [*(f"echo {number}" for number in range(16)), "seq 400", "echo more"]
+    for context in (4200, 131072):
+        run = new()
+        with with_engine(run, Script(run, *steps)) as engine:
+            command = run.command(f"{engine.url}?context={context}", "--max-prompt-tokens", "4200", "--max-repeats", "0")
+            done = subprocess.run([*command, "Do it."], capture_output=True, text=True, timeout=LONGEST, stdin=subprocess.DEVNULL)
+        checks.equal(done.returncode, 0, f"an engine with room for {context}: {done.stdout[-300:]}{done.stderr}")
+        sizes = [len(one.prompt) for one in engine.asked if one.path == "/completion"]
+        checks.that(max(sizes) <= 4200, f"an engine with room for {context}: prompts of {sizes}")
+
+
+def check_busy_engine(checks: Checks, new: Callable[[], Run]) -> None:
+    """An engine that loads, or has too much to do, is asked again, and the user knows; another error is the end."""
+    run = new()
+    script, answers = Script(run, "echo one", "echo two"), iter((200, 503, 429, 200, 200, 500))
+
+    def one(asked: Asked) -> Reply:
+        status = next(answers)
+        return script(asked) if status == 200 else Reply(status=status, body=json.dumps({"error": {"message": "not now"}}))
+
+    with with_engine(run, one) as engine:
+        done = subprocess.run(
+            [*run.command(engine.url), "Do it."], capture_output=True, text=True, timeout=LONGEST, stdin=subprocess.DEVNULL
+        )
+        events = events_of(done.stdout)
+        said = [note["text"] for note in events.of("note")]
+        checks.equal(done.returncode, 0, f"an engine that is busy: {done.stdout[-300:]}")
+        checks.equal([("503" in text, "asked again in" in text) for text in said], [(True, True), (False, True)], f"the notes {said}")
+        checks.equal(len([a for a in engine.asked if a.path == "/completion"]), 5, "prompts")
+        run.check_replay(checks, "an engine that is busy")
+        done = subprocess.run(
+            [*run.command(engine.url), "Do it."], capture_output=True, text=True, timeout=LONGEST, stdin=subprocess.DEVNULL
+        )
+        checks.equal(done.returncode, 5, f"an engine that fails: {done.stdout[-300:]}")
+
+
+def check_members(checks: Checks, new: Callable[[], Run]) -> None:
+    """docs/agent.md has the members of each event."""
+    rows = re.findall(
+        r"^\| (`[a-z`, ]+`) \| (.*) \|$", DOCUMENT.read_text("utf-8").partition("| `event` |")[2].partition("\n\n")[0], re.MULTILINE
+    )
+    words = {name: set(re.findall(r"`(\w+)`", members)) for names, members in rows for name in re.findall(r"`(\w+)`", names)}
+    words["outcome"] |= words["call"]
+    steps = ["echo one; seq 300000", "echo two >f", "cat nothing", *["echo more; head -c 900 /dev/zero | tr '\\0' a"] * 6]
+    run = new()
+    go(run, *steps, options=("--max-prompt-tokens", "5000", "--max-repeats", "2"))
+    seen: dict[str, set[str]] = {}
+    for event in run.events.all:
+        seen.setdefault(event["event"], set()).update(event)
+    checks.that(len(seen) > 9, f"events of all kinds: {sorted(seen)}")
+    for name, members in seen.items():
+        checks.equal(members - {"event"} - words.get(name, set()), set(), f"members of {name} that are not documented")
 
 
 def check_large_result(checks: Checks, new: Callable[[], Run]) -> None:
@@ -211,6 +269,9 @@ def main() -> int:
         for check in (
             check_many_turns,
             check_order_of_records,
+            check_smaller_prompts,
+            check_busy_engine,
+            check_members,
             check_large_result,
             check_tokens,
             check_silence,

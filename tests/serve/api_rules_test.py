@@ -186,6 +186,9 @@ def one_choice_without_grammar(parlance: str, checks: Checks) -> None:
         tools: Any = [{"type": "function", "function": {"name": "look", "parameters": PARAMETERS}}]
         asked: Json = {"model": "mine", "messages": [USER], "tools": tools}
         named: Json = {"type": "function", "function": {"name": "look"}}
+        limited: Any = client.chat.completions.create(**asked, extra_body={"thinking_token_budget": 9, "parlance": True})
+        lost = [loss["path"] for loss in limited.parlance["losses"]]
+        checks.that("thinking_token_budget" in lost, f"a limit of reasoning that nobody holds it to: {lost}")
         for more, wanted in (({"tool_choice": named}, 1), ({"tool_choice": named, "parallel_tool_calls": True}, 3), ({}, 3)):
             choice = client.chat.completions.create(**asked, **more).choices[0]
             checks.equal((len(choice.message.tool_calls), choice.finish_reason), (wanted, "tool_calls"), f"{more}")

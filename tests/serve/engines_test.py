@@ -628,8 +628,10 @@ def agent_events(backend: str, *options: str) -> list[Json]:
 
 def test_an_agent_whose_engine_takes_text_alone() -> None:
     for kind, backend in ((OLLAMA, f"ollama={ENGINE.url}"), (BY_NAME["openai-completions"], f"openai-completions={ENGINE.url}?ids=never")):
-        for options in ((), ("--no-protect",)):
+        for options in ((), ("--no-protect",), ("--reasoning-tokens", "9")):
             events = agent_events(backend, *options)
+            said = any("nothing limits its reasoning" in fact for fact in events[0]["facts"])
+            same(said, "--reasoning-tokens" in options)
             outcomes = [event["text"] for event in events if event["event"] == "outcome"]
             end = events[-1]
             assert [word in text for word, text in zip(("one", "two"), outcomes, strict=True)] == [True, True], (end, outcomes)

@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "agent_loop/compaction.h"
+#include "agent_loop/prompt_size.h"
 #include "agent_loop/repetition.h"
 #include "parlance/json_writer.h"
 #include "parlance/sampled_reply.h"
@@ -416,6 +417,41 @@ TEST(Agent, MakesRoomWhenTheContextIsFull) {
   EXPECT_GT(compactions, 0U);
   EXPECT_GT(freed, 100U);
   EXPECT_EQ(static_cast<std::size_t>(std::count(model.anew.begin(), model.anew.end(), true)), compactions + 1);
+}
+
+TEST(Agent, NamesTheCallsThatAreGoneWhereNobodyCountsTokens) {
+  std::vector<AgentReply> replies;
+  for (int turn = 0; turn < 8; ++turn) {
+    replies.push_back(calling({"{\"n\": " + std::to_string(turn) + "}"}));
+    replies.back().prompt_tokens = replies.back().sampled_tokens = 0;
+  }
+  replies.push_back({.too_long = true});
+  replies.push_back(saying("Done."));
+  Scripted model(replies);
+  AgentOptions options = options_with(work());
+  std::string note;
+  options.events = [&](const AgentEvent& event) {
+    if (event.kind == AgentEvent::Kind::compacted) note = event.text;
+  };
+  EXPECT_EQ(Agent(model, std::move(options)).run().reason, AgentEnd::Reason::done);
+  EXPECT_NE(note.find("work {\"n\": 5}"), std::string::npos) << note;
+}
+
+TEST(PromptSize, TellsWhatIsFixedFromWhatGrows) {
+  PromptSize size;
+  EXPECT_FALSE(size.is_known());
+  EXPECT_NEAR(size.tokens_of(3000), 1000, 1);
+  size.measure(2000, 90);  // tools of about 2,000 tokens, and a goal
+  EXPECT_NEAR(size.tokens_of(90 + 300), 2100, 1);
+  size.measure(2000 + 500, 90 + 2000);  // four bytes a token
+  EXPECT_NEAR(size.tokens_of(90 + 4000), 3000, 1);
+  EXPECT_NEAR(size.bytes_per_token(), 4, 0.1);
+  EXPECT_NEAR(static_cast<double>(size.room_in(8000)), 8000 - 1977, 2);
+  EXPECT_EQ(size.room_in(2000), 500U) << "there is something to try with";
+  size.measure(2000 + 250, 90 + 1000);  // behind a compaction
+  EXPECT_NEAR(size.tokens_of(90 + 4000), 3000, 1);
+  size.forget();
+  EXPECT_FALSE(size.is_known());
 }
 
 TEST(Agent, RepliesThatWereCutAreUtf8WhenTheConversationBeginsAnew) {

@@ -171,6 +171,8 @@ void add_unserved(const ServedModel& model, Value settings, Losses& into) {
   for (const std::string_view name : {"stop_token_ids", "return_token_ids", "return_tokens_as_token_ids"})
     if (!engine.gives_ids && !says_nothing(settings[name]))
       add(into, "setting", std::string(name), "no effect: the engine gives no ids");
+  if (const std::string_view limit = member_limiting_reasoning(settings); !engine.gives_ids && !limit.empty())
+    add(into, "setting", std::string(limit), "nothing limits the reasoning: the engine gives no ids");
   for (std::size_t number = 0; number < engine.settings.size(); ++number) {
     if (!engine.settings[number].empty()) continue;
     const std::string path = member_of(settings, static_cast<Setting>(number));

@@ -106,6 +106,7 @@ Task<std::vector<std::string>> check_engine(const ServedModel& model) {
         "in which it would is refused, unless --no-protect is given. Use an engine that takes ids, such as the "
         "llama.cpp server underneath");
   }
+  if (model.limits.reasoning_tokens > 0 && !facts.gives_ids) warnings.emplace_back(kReasoningUnlimited);
   if (model.check_tokenizer) {
     const std::string plain(kPlain), control = control_probe(model);
     bool told = co_await compare(model, plain);
@@ -167,7 +168,9 @@ Task<GenerationEnd> generate(const ServedModel& model, const Generation& generat
   Slots::Slot slot(*model.slots);
   co_await slot.take(generation.place != nullptr && generation.place->exchange(true));
   const std::int64_t room = info->context ? *info->context - size : std::numeric_limits<std::int64_t>::max();
-  co_return co_await generate_within(backend, generation, sink, room);
+  if (model.patience.most.count() == 0) co_return co_await generate_within(backend, generation, sink, room);
+  const auto ask = [&](const TokenSink& watched) { return generate_within(backend, generation, watched, room); };
+  co_return co_await with_patience(model.patience, sink, ask);
 }
 
 }  // namespace parlance::serve

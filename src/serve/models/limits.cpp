@@ -54,18 +54,31 @@ Result<SamplingSettings> read_sampling(const RequestLimits& limits, Value reques
   return sampling;
 }
 
+namespace {
+Value figure_in(Value request, std::string_view member, std::string_view inner) {
+  const Value outer = request[member];
+  return inner.empty() ? outer : outer[inner];
+}
+}  // namespace
+
 bool limits_reasoning(Value request, std::string_view member) {
   return std::any_of(std::begin(kReasoningFigures), std::end(kReasoningFigures), [&](const auto& figure) {
-    const Value outer = request[figure.member], given = figure.inner.empty() ? outer : outer[figure.inner];
+    const Value given = figure_in(request, figure.member, figure.inner);
     return figure.member == member && given.is_small_int() && given.integer >= 0;
   });
+}
+
+std::string_view member_limiting_reasoning(Value request) {
+  for (const auto& figure : kReasoningFigures)
+    if (limits_reasoning(request, figure.member)) return figure.member;
+  return "";
 }
 
 Result<std::optional<std::int64_t>> reasoning_limit(const RequestLimits& limits, Value request) {
   std::optional<std::int64_t> limit;
   if (limits.reasoning_tokens > 0) limit = limits.reasoning_tokens;
   for (const auto& [member, inner] : kReasoningFigures) {
-    const Value outer = request[member], given = inner.empty() ? outer : outer[inner];
+    const Value given = figure_in(request, member, inner);
     if (given.is_undefined() || given.is_none()) continue;
     const std::string path = std::string(member) + (inner.empty() ? "" : ".") + std::string(inner);
     if (!given.is_small_int()) return Error(ErrorCode::conversation, path + " must be an integer").input(path);

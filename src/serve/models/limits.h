@@ -52,5 +52,9 @@ Result<SamplingSettings> read_sampling(const RequestLimits& limits, Value reques
 Result<std::optional<std::int64_t>> reasoning_limit(const RequestLimits& limits, Value request);
 /// Whether this member of a request has such a figure, which the gateway obeys.
 bool limits_reasoning(Value request, std::string_view member);
+/// The first member that has one; "": none has.
+std::string_view member_limiting_reasoning(Value request);
+/// A warning: the gateway counts reasoning by its ids.
+inline constexpr std::string_view kReasoningUnlimited = "this engine gives no ids: nothing limits its reasoning";
 
 }  // namespace parlance::serve
