@@ -162,6 +162,9 @@ TEST(ResponseTemplate, DropsWhatTransformersDrops) {
       "transform": {"type": "function", "function": {"name": "{name}", "arguments": "{content}"}}}}})x");
   ASSERT_TRUE(read) << read.error().display();
   EXPECT_TRUE(read->format.drops_other_text);
+  const Result<WrittenResponseTemplate> written = write_response_template(read->format);
+  ASSERT_TRUE(written) << written.error().display();
+  EXPECT_EQ(std::count(written->losses.begin(), written->losses.end(), "text outside of all markers is content"), 1);
   EXPECT_EQ(read->format.prompt, "<a><t>");
   EXPECT_EQ(read->notes.size(), 1U);
   const std::vector<CallPart>& parts = read->format.calls.front().call;
