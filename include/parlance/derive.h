@@ -135,6 +135,7 @@ struct TemplateCapabilities {
   std::string reasoning_member;             ///< the same, also set if the template writes no markers around reasoning
   bool reasoning_excludes_content = false;  ///< beside calls, the template shows either of the two, and raises for both
   bool reasoning_names_alike = true;        ///< `reasoning_content`, `reasoning` and `thinking` give the same prompt
+  bool empty_tools_needed = false;          ///< without tools it raises, and with an empty list of them it does not
   std::vector<EffortSetting> efforts;       ///< by effort, from none to max; empty: the template has no such setting
 
   MessageFate fate(MessageOrder order) const { return orders[static_cast<std::size_t>(order)]; }
@@ -146,7 +147,8 @@ struct TemplateCapabilities {
 /// * arguments as an object or as a JSON string;
 /// * content as a string or as one text part; empty, null or missing content beside calls;
 /// * reasoning under any of its names, and a reasoning effort in the words of any API;
-/// * a developer message or a system message; call ids that the template would refuse.
+/// * a developer message or a system message; call ids that the template would refuse;
+/// * no tools or an empty list of them.
 ///
 /// It adds a pass only if the template does not accept both spellings. It changes only `options.passes`: passes that
 /// are skipped there are still skipped, and with ReadOptions::normalise = false no pass runs. Conversation::notes()

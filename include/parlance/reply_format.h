@@ -79,6 +79,8 @@ struct ArgumentTags {
   Escape escape = Escape::none;              ///< how strings escape markup: &lt; or <![CDATA[…]]>
   TextEscape key_escape = TextEscape::none;  ///< how keys escape markup
   Style style = Style::json;                 ///< how values other than strings are written
+  /// Text between the tags means nothing, and the first closing tag in a value closes it. The reader alone obeys this.
+  bool text_between = false;
   bool operator==(const ArgumentTags&) const = default;
 };
 
@@ -182,6 +184,9 @@ struct ReplyFormat {
   ReplyMarker content_open{};               ///< if content has markers of its own
   ReplyMarker content_close{};
   std::vector<CallForm> calls{};
+  /// Text that is neither reasoning nor in a call nor between the markers of content means nothing. The reader alone
+  /// obeys this.
+  bool drops_other_text = false;
   bool text_behind_calls = false;  ///< the model writes calls first, then content
   bool parallel = true;            ///< a reply may have more than one call; the reader always accepts several
   std::vector<ReplyMarker> end{};  ///< each ends the reply

@@ -48,7 +48,8 @@ struct ReadResponseTemplate {
 /// express.
 ///
 /// Regular expressions may consist of literal text, alternatives of literal text, white space, and groups between
-/// literals.
+/// literals. The format drops what transformers drops: text outside of all fields (drops_other_text), and between tags
+/// (text_between).
 /// Fails with: json (place); value (path: "fields.tool_calls.open_pattern").
 Result<ReadResponseTemplate> read_response_template(std::string_view json,
                                                     std::string_view name = "<response_template>");

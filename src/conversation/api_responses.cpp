@@ -119,7 +119,8 @@ class ResponsesConverter {
   /// tools() goes through them later.
   void check_tools_of(Value item) {
     const Value given = member_value(item, "tools");
-    r_.list_at(given.is_undefined() ? item : given, "`tools`");
+    if (given.is_undefined()) return r_.fail(item, "`tools` is missing");
+    r_.list_at(given, "`tools`");
   }
 
   void search_call(Value item) {
@@ -487,7 +488,8 @@ class ResponsesConverter {
   /// The client's functions, which a chat has one beside the other (tool_spaces.h). Answers have the namespace again.
   void tools_of_namespace(Value space, ListBuilder& made) {
     const Value inner = member_value(space, "tools");
-    if (r_.list_at(inner.is_undefined() ? space : inner, "`tools`").is_undefined()) return;
+    if (inner.is_undefined()) return r_.fail(space, "`tools` is missing in a namespace", "give the list of its tools");
+    if (r_.list_at(inner, "`tools`").is_undefined()) return;
     r_.leave(space, {"type", "name", "description", "tools"});
     if (const Value said = member_value(space, "name"); is_given(said)) r_.note(said, kFlat, r_.keeps_steering);
     if (const Value said = member_value(space, "description"); is_given(said)) r_.note(said, kFlat, true);

@@ -1,4 +1,4 @@
-// Passes over calls and their ids; see passes_for_templates.h.
+// Passes over calls, their ids and the tools; see passes_for_templates.h.
 //
 // An id that is made depends on nothing but the id it replaces, or on where its call stands: a conversation that goes
 // on keeps the ids it had.
@@ -193,6 +193,15 @@ void named_ids(Normaliser& n) {
         const auto found = given.find(std::string(id));
         return found == given.end() ? std::string() : found->second;
       });
+}
+
+void empty_tools(Normaliser& n) {
+  constexpr std::string_view kName = "tools";
+  const Value* given = member(n.state.variables, kName);
+  if (given != nullptr && !given->is_none()) return;
+  n.state.set_variable(Value::view(kName), ListBuilder(n.rt).finish());
+  n.variable = kName;
+  n.note();
 }
 
 }  // namespace parlance::passes

@@ -359,6 +359,7 @@ constexpr PassRow kPasses[] = {
     of_request(Pass::missing_ids, "a new id", passes::missing_ids),
     of_request(Pass::short_ids, "nine letters and digits in place of the id", passes::short_ids),
     of_request(Pass::named_ids, "functions.NAME:NUMBER in place of the id", passes::named_ids),
+    of_request(Pass::empty_tools, "an empty list", passes::empty_tools),
     of_request(Pass::method_parameters, "not a variable", passes::method_parameters),
     of_request(Pass::defaults, "none", defaults),
 };

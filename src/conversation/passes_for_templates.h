@@ -75,6 +75,8 @@ void order_results(Normaliser& n);
 void missing_ids(Normaliser& n);
 void short_ids(Normaliser& n);
 void named_ids(Normaliser& n);
+/// For templates that go through the tools without asking whether there are any.
+void empty_tools(Normaliser& n);
 
 // ---- roles and turns: turns.cpp
 

@@ -29,6 +29,7 @@ class Adaptation {
     effort();
     calls();
     order();
+    use_if(can_.empty_tools_needed, Pass::empty_tools);
     return std::move(options_);
   }
 

@@ -38,6 +38,7 @@ constexpr std::pair<std::string_view, bool TemplateCapabilities::*> kFlags[] = {
     {"call_ids_needed", &TemplateCapabilities::call_ids_needed},
     {"absent_content_needed", &TemplateCapabilities::absent_content_needed},
     {"null_content_needed", &TemplateCapabilities::null_content_needed},
+    {"empty_tools_needed", &TemplateCapabilities::empty_tools_needed},
     {"reasoning_with_text", &TemplateCapabilities::reasoning_with_text},
     {"reasoning_with_calls", &TemplateCapabilities::reasoning_with_calls},
     {"reasoning_in_history", &TemplateCapabilities::reasoning_in_history},

@@ -11,6 +11,7 @@ namespace parlance::probe {
 namespace {
 
 constexpr std::string_view kUsualName = "reasoning_content";
+constexpr const char* kNoTools = "null";  ///< as the pass defaults hands over that there are none
 constexpr std::string_view kLongId = "call_zq-0000-0001";
 
 class Shapes {
@@ -26,6 +27,10 @@ class Shapes {
       if ((needs & content_of_role(role)) != 0) find_content(role);
     }
     if ((needs & kNeedsOrders) != 0) find_orders();
+    if ((needs & kNeedsTools) != 0) {
+      const std::string user = said("user", kUser);
+      can_.empty_tools_needed = !take({user}, kNoTools) && take({user}, "[]");
+    }
     if ((needs & kNeedsCalls) != 0 && can_.calls) find_calls();
     if ((needs & kNeedsReasoning) != 0) find_reasoning();
   }
@@ -282,11 +287,17 @@ void find_shapes(Prober& prober, TemplateCapabilities& can, Needs needs) {
   if ((needs & (kNeedsMedia | kNeedsImages)) != 0) find_media(prober, can, needs);
 }
 
-bool shows_text(const Template& chat_template, const DeriveOptions& options) {
+Needs needs_of_text(const Template& chat_template, const DeriveOptions& options) {
   Prober prober(chat_template, options);
   const std::string message = Json('{').text("role", "user").text("content", kUser).take();
-  const Shot& shot = prober.take_json(Json('{').raw("messages", Json('[').item(message).take()).take(), false);
-  return !shot || shows(shot, kUser);
+  const auto take = [&](std::string_view tools) -> const Shot& {
+    const std::string messages = Json('[').item(message).take();
+    return prober.take_json(Json('{').raw("messages", messages).raw("tools", tools).take(), false);
+  };
+  const Shot& bare = take(kNoTools);
+  const Shot& shot = bare ? bare : take("[]");
+  const Needs tools = !bare && shot ? kNeedsTools : 0;
+  return tools | (!shot || shows(shot, kUser) ? 0 : kNeedsContents);
 }
 
 }  // namespace parlance::probe

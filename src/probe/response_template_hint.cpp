@@ -69,6 +69,11 @@ void take_hint(Prober& prober, const Seen& seen, DerivedFormat& derived) {
   if (!hint) return note(derived, "not used: " + in_words(hint.error()));
   for (const std::string& one : hint->notes) note(derived, one);
   hint->format.prompt = derived.format.prompt;
+  // A format that grammars are made of says all that stands in a reply.
+  hint->format.drops_other_text = false;
+  for (CallForm& form : hint->format.calls) {
+    for (CallPart& part : form.call) part.arguments.tags.text_between = false;
+  }
   hint->format.parallel = derived.format.parallel;
   DerivedFormat tried = try_hint(prober, seen, derived, hint->format);
   note_conflicts(derived, hint->format);

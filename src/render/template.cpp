@@ -190,6 +190,10 @@ std::string hint_of_undefined(const Runtime& rt, const jinja::Program& program, 
                                               : ": open the model to have its tokens, or set the variable ") +
            std::string(leaf_text(undefined.key));
   if (std::string hint = hint_of_other_api(conversation); !hint.empty()) return hint;
+  const bool is_functions =
+      undefined.form == UndefinedInfo::Form::name && undefined.key.is_leaf() && leaf_text(undefined.key) == "functions";
+  // OpenAI's name of the tools before they were called so; a request that has it there never comes to this.
+  if (is_functions) return "the tools, mostly as JSON text: set the variable functions";
   return jinja::misspelt_hint(undefined, program, variables);
 }
 

@@ -30,8 +30,8 @@ const ReadOptions& Adapter::options_for(const Conversation& untouched) {
   if (!base_.normalise) return base_;
   Needs needs = probe::needs_of(untouched);
   if (!base_.reasoning_effort.empty()) needs |= probe::kNeedsEffort;
-  const auto look = [this] { return std::make_unique<bool>(probe::shows_text(template_, deriving_)); };
-  if (!text_shows_.get(look)) needs |= probe::kNeedsContents;
+  const auto look = [this] { return std::make_unique<Needs>(probe::needs_of_text(template_, deriving_)); };
+  needs |= needs_of_text_.get(look);
   return needs == 0 ? base_ : adapted(needs, merged(variables_of(facts_, untouched.variables()), fixed_));
 }
 

@@ -45,7 +45,7 @@ class Adapter {
   const ReadOptions base_;
   const TemplateFacts facts_;
   const Variables fixed_;
-  MadeOnce<bool> text_shows_;
+  MadeOnce<probe::Needs> needs_of_text_;
   LongMutex probing_;
   Found plain_;                         ///< without variables, and what efforts set; by who holds probing_
   BriefMutex mutex_;                    ///< of what follows, so that what is known waits for no experiment

@@ -28,6 +28,8 @@ class TemplateReader {
       if (Result<void> taken = take(field, root); !taken) return taken.error();
     }
     for (const std::string& text : content_closers_) add_end(text);
+    out_.format.drops_other_text = std::all_of(fields_.fields.begin(), fields_.fields.end(),
+                                               [](const TemplateField& f) { return f.open.exists(); });
     if (Result<void> valid = out_.format.validate(); !valid) {
       const std::string of(valid.error().input_path());
       return response::cannot_say(of.starts_with("calls") ? "fields.tool_calls" : "fields",
@@ -37,8 +39,12 @@ class TemplateReader {
   }
 
  private:
+  static constexpr Element::Kind kAhead = Element::Kind::ahead;
+
   Result<void> take(const TemplateField& field, Value root) {
     if (field.name == "content") return take_content(field);
+    if (!field.open.exists())
+      return response::cannot_say(field.path, "has no `open`: only the field content may be what is left");
     if (field.name == "tool_calls") return take_calls(field, root);
     if (is_reasoning_name(field.name) || field.name == "thought") return take_reasoning(field);
     out_.notes.push_back(field.path + ": what a ReplyFormat has no field for is content");
@@ -50,6 +56,8 @@ class TemplateReader {
     const auto close = response::sequences_of(field.close, field.path + ".close");
     if (!open) return open.error();
     if (!close) return close.error();
+    if (Result<void> plain = response::check_plain(*open, {}, field.path + ".open"); !plain) return plain;
+    if (Result<void> plain = response::check_plain(*close, kAhead, field.path + ".close"); !plain) return plain;
     const ReplyMarker marker = response::marker_of(*close);
     if (!field.open.exists()) {
       content_closers_ = marker.texts;
@@ -67,12 +75,26 @@ class TemplateReader {
     const auto close = response::sequences_of(field.close, field.path + ".close");
     if (!open) return open.error();
     if (!close) return close.error();
+    if (Result<void> plain = response::check_plain(*open, Element::Kind::begin, field.path + ".open"); !plain)
+      return plain;
+    if (Result<void> plain = response::check_plain(*close, kAhead, field.path + ".close"); !plain) return plain;
     out_.format.reasoning_open = response::marker_of(*open);
     out_.format.reasoning_close = response::marker_of(*close);
     out_.format.calls_end_reasoning = std::any_of(close->begin(), close->end(), [](const Sequence& sequence) {
       return sequence.size() == 1 && sequence.front().kind == Element::Kind::ahead && sequence.front().text != "\\Z";
     });
     if (!out_.format.reasoning_close.exists()) out_.format.reasoning_open = {};
+    const bool begins = std::find(open->begin(), open->end(), Sequence{{.kind = Element::Kind::begin}}) != open->end();
+    return begins ? begin_in_reasoning(field) : Result<void>();
+  }
+
+  /// Reasoning that is open where a reply begins, as a prompt says it that ends with the opening marker.
+  Result<void> begin_in_reasoning(const TemplateField& field) {
+    if (!out_.format.reasoning_open.exists())
+      return response::cannot_say(field.path + ".open_pattern", "opens reasoning by no text, or nothing closes it");
+    out_.format.prompt += out_.format.reasoning_open.texts.front();
+    out_.notes.push_back(field.path + ": a reply begins in reasoning; a prompt that you give must say so by its end, " +
+                         out_.format.reasoning_open.texts.front());
     return {};
   }
 

@@ -44,46 +44,6 @@ ReplyMarker marker_of_run(const Sequence& run) {
   return marker;
 }
 
-// ---- what stands in the text
-
-/// The parts that a sequence is, up to the arguments; `initial` where it begins with the reply.
-std::vector<CallPart> parts_of(const Sequence& sequence, bool& initial) {
-  std::vector<CallPart> parts;
-  Sequence run;
-  const auto flush = [&] {
-    CallPart part;
-    part.literal = marker_of_run(run);
-    run.clear();
-    if (part.literal.exists()) parts.push_back(std::move(part));
-  };
-  for (const Element& element : sequence) {
-    if (element.kind == ElementKind::text || element.kind == ElementKind::space) {
-      run.push_back(element);
-      continue;
-    }
-    flush();
-    CallPart part;
-    part.kind = element.kind == ElementKind::skip ? Part::skip : element.text == "id" ? Part::id : Part::name;
-    initial = initial || element.kind == ElementKind::begin;
-    if (element.kind == ElementKind::skip || element.kind == ElementKind::group) parts.push_back(std::move(part));
-  }
-  flush();
-  return parts;
-}
-
-// ---- what stands in JSON
-
-/// Recursion is as deep as the path has dots, which object_of bounds.
-void put_member(std::vector<CallMember>& members, std::string_view path, Role role) {
-  const std::size_t dot = path.find('.');
-  const std::string_view key = path.substr(0, dot);
-  auto found = std::find_if(members.begin(), members.end(), [&](const CallMember& m) { return m.key == key; });
-  if (found == members.end())
-    found = members.insert(members.end(),
-                           CallMember{.role = dot == path.npos ? role : Role::inner, .key = std::string(key)});
-  if (dot != path.npos) put_member(found->members, path.substr(dot + 1), role);
-}
-
 /// Where a transform takes name, arguments and id from.
 struct Places {
   std::string name, arguments, id;
@@ -100,6 +60,65 @@ Places places_of(const TemplateField& field) {
     return {source_path(member(*function, "name")), source_path(member(*function, "arguments")), id};
   }
   return {"content.function.name", "content.function.arguments", {}};
+}
+
+// ---- what stands in the text
+
+/// The parts that a sequence is, up to the arguments; `initial` where it begins with the reply.
+std::vector<CallPart> parts_of(const Sequence& sequence, const Places& places, bool& initial) {
+  std::vector<CallPart> parts;
+  Sequence run;
+  const auto flush = [&] {
+    CallPart part;
+    part.literal = marker_of_run(run);
+    run.clear();
+    if (part.literal.exists()) parts.push_back(std::move(part));
+  };
+  for (const Element& element : sequence) {
+    if (element.kind == ElementKind::text || element.kind == ElementKind::space) {
+      run.push_back(element);
+      continue;
+    }
+    flush();
+    CallPart part;
+    part.kind = element.kind == ElementKind::skip ? Part::skip
+                : element.text == places.name     ? Part::name
+                : element.text == places.id       ? Part::id
+                                                  : Part::skip;
+    initial = initial || element.kind == ElementKind::begin;
+    if (element.kind == ElementKind::skip || element.kind == ElementKind::group) parts.push_back(std::move(part));
+  }
+  flush();
+  return parts;
+}
+
+/// A call begins with the reply or by a text; behind that may stand what a ReplyFormat has parts for, and what must
+/// follow.
+Result<void> check_openers(const std::vector<Sequence>& openers, const std::string& path) {
+  for (const Sequence& sequence : openers) {
+    for (std::size_t i = 0; i < sequence.size(); ++i) {
+      const ElementKind kind = sequence[i].kind;
+      const bool misplaced = (kind == ElementKind::begin && i != 0) ||
+                             (kind == ElementKind::ahead && i + 1 != sequence.size() && sequence[i + 1].kind != kind);
+      if (misplaced || kind == ElementKind::repeat)
+        return cannot_say(path,
+                          "must be texts, white space and groups, which only the reply's beginning stands before");
+    }
+  }
+  return {};
+}
+
+// ---- what stands in JSON
+
+/// Recursion is as deep as the path has dots, which object_of bounds.
+void put_member(std::vector<CallMember>& members, std::string_view path, Role role) {
+  const std::size_t dot = path.find('.');
+  const std::string_view key = path.substr(0, dot);
+  auto found = std::find_if(members.begin(), members.end(), [&](const CallMember& m) { return m.key == key; });
+  if (found == members.end())
+    found = members.insert(members.end(),
+                           CallMember{.role = dot == path.npos ? role : Role::inner, .key = std::string(key)});
+  if (dot != path.npos) put_member(found->members, path.substr(dot + 1), role);
 }
 
 /// A path below what was read: all of it in a list's items, else behind "content.".
@@ -126,6 +145,20 @@ Result<CallPart> object_of(const TemplateField& field, const Places& places) {
 
 // ---- arguments
 
+/// A value is a text, or JSON where it can be: the reader decides as the tool's schema does.
+Result<void> check_tag_values(const TemplateField& field) {
+  const std::string path = field.path + ".content_args.";
+  const Value* merged = member(field.arguments, "merge_duplicates");
+  if (merged != nullptr && merged->is(Kind::boolean) && merged->integer != 0)
+    return cannot_say(path + "merge_duplicates", "a ReplyFormat makes no list of an argument that comes twice");
+  const Value* parser = member(field.arguments, "value_parser");
+  if (parser == nullptr || parser->is_none()) return {};
+  const std::string name = parser->is(Kind::dict) ? text_member(*parser, "name") : std::string();
+  if (!name.empty() && name != "text" && name != "json")
+    return cannot_say(path + "value_parser", "a value is read as text or JSON, not by another parser");
+  return {};
+}
+
 Result<CallArguments> tags_of(const TemplateField& field) {
   const std::string path = field.path + ".content_args.tag_pattern";
   const std::string pattern = text_member(field.arguments, "tag_pattern");
@@ -140,8 +173,10 @@ Result<CallArguments> tags_of(const TemplateField& field) {
   if (key == all.end() || value == all.end() || value < key)
     return cannot_say(path, "must be texts round the groups key and value");
   const auto repeat = std::find_if(value, all.end(), [](const Element& e) { return e.kind == ElementKind::repeat; });
+  if (Result<void> fine = check_tag_values(field); !fine) return fine.error();
   CallArguments arguments;
   arguments.codec = CallArguments::Codec::tags;
+  arguments.tags.text_between = true;
   for (const auto& [begin, end] :
        {std::pair{all.begin(), key}, std::pair{key + 1, value}, std::pair{value + 1, repeat}}) {
     if (!is_plain(Sequence(begin, end))) return cannot_say(path, "must be texts round the groups key and value");
@@ -238,6 +273,17 @@ Result<std::vector<Sequence>> sequences_of(const Border& border, const std::stri
   return std::move(*found);
 }
 
+Result<void> check_plain(const std::vector<Sequence>& sequences, std::optional<Element::Kind> alone,
+                         const std::string& path) {
+  for (const Sequence& sequence : sequences) {
+    const bool is_alone = alone && sequence.size() == 1 && sequence.front().kind == *alone;
+    const bool is_text = is_plain(sequence) && marker_of_run(sequence).exists();
+    if (!is_alone && !is_text)
+      return cannot_say(path + "_pattern", "one of its alternatives is more than texts and white space between them");
+  }
+  return {};
+}
+
 ReplyMarker marker_of(const std::vector<Sequence>& sequences) {
   ReplyMarker marker;
   for (const Sequence& sequence : sequences) {
@@ -255,6 +301,9 @@ Result<std::vector<CallForm>> forms_of(const TemplateField& field, bool repeats)
   if (!openers) return openers.error();
   Result<std::vector<Sequence>> closers = sequences_of(field.close, field.path + ".close");
   if (!closers) return closers.error();
+  if (Result<void> plain = check_plain(*closers, ElementKind::ahead, field.path + ".close"); !plain)
+    return plain.error();
+  if (Result<void> fine = check_openers(*openers, field.path + ".open_pattern"); !fine) return fine.error();
   const ReplyMarker close = marker_of(*closers);
   const bool is_python = field.content == kPythonCalls;
   const bool is_list = field.each || is_python || (!repeats && !field.transform.is(Kind::dict));
@@ -286,7 +335,7 @@ Result<std::vector<CallForm>> forms_of(const TemplateField& field, bool repeats)
   }
   for (const Sequence& sequence : *openers) {
     bool initial = false;
-    std::vector<CallPart> parts = parts_of(sequence, initial);
+    std::vector<CallPart> parts = parts_of(sequence, places_of(field), initial);
     if (Result<void> added = add(std::move(parts), initial); !added) return added.error();
   }
   if (forms.empty()) return cannot_say(field.path, "nothing opens a call");

@@ -223,6 +223,7 @@ class Writer {
     std::size_t written = 0;
     for (const ReplyMarker& marker : format_.end) written += marker.texts.size();
     if (ends().size() < written) losses_.emplace_back("an end that other markers begin with is text");
+    if (format_.drops_other_text) losses_.emplace_back("text outside of all markers is content");
     if (!format_.turns.empty()) losses_.emplace_back("turns within a reply are not told apart");
     if (anchor_.empty()) losses_.emplace_back("what a prompt has already said of the reply is not read");
     std::vector<std::string> once;

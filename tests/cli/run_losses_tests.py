@@ -552,6 +552,8 @@ def test_hints_for_what_templates_want():
     assert "--pass first-system" not in run(refuses.replace("supported", "once"), system).stderr
     token = run("{{ 'a' + eos_token }}", user("Hi")).stderr
     assert "hint: a special token: -m MODEL brings its tokens along, or --var eos_token=TEXT sets it" in token, token
+    functions = run("{{ 'a' + functions }}", user("Hi")).stderr
+    assert "hint: the tools, mostly as JSON text: --var functions=TEXT sets it\n" in functions, functions
 
 
 def test_names_that_are_nearly_right():

@@ -139,6 +139,7 @@ if(TARGET parlance_cli)
   parlance_python_test(oracle.replies oracle ${oracle}/reply_oracle.py $<TARGET_FILE:parlance_cli> $<TARGET_FILE:reply_dump>)
   parlance_oracle_test(response_template ${oracle}/response_template_oracle.py $<TARGET_FILE:parlance_cli>
     --share ${PARLANCE_TEST_SHARE})
+  parlance_oracle_test(given_response_templates ${oracle}/given_response_templates_oracle.py $<TARGET_FILE:parlance_cli>)
   parlance_share(files 60)
   parlance_oracle_test(gguf ${oracle}/gguf_oracle.py $<TARGET_FILE:parlance_cli> --count ${files})
   parlance_oracle_test(continue ${oracle}/continue_oracle.py $<TARGET_FILE:parlance_cli>)

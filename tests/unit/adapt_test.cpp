@@ -105,6 +105,9 @@ const AdaptRow kAdaptRows[] = {
            "raise_exception('twice') }}{% endif %}",
            CALL),
      {TEXT_ONLY, "join-users"}},
+    {"tools to go through",
+     "{% for t in tools %}{{ t.function.name }}{% endfor %}" TURNS("", CALL),
+     {TEXT_ONLY, "empty-tools"}},
 };
 #undef CALL
 #undef TURNS
@@ -157,7 +160,7 @@ TEST(Adapter, FindsWhatDeriveFindsAndOnlyWhatIsNeeded) {
     const std::vector<std::string> all = adapt(capabilities_of(row.source)).passes.words();
     EXPECT_EQ(passes_for(row.source, kNeedsAll), all) << row.need;
     std::set<std::string> found;
-    for (const Needs one : {kNeedsEffort, kNeedsOrders, kNeedsCalls, kNeedsReasoning, kNeedsContents}) {
+    for (const Needs one : {kNeedsEffort, kNeedsOrders, kNeedsCalls, kNeedsReasoning, kNeedsContents, kNeedsTools}) {
       for (const std::string& pass : passes_for(row.source, one)) {
         if (pass == kNoEffort) continue;
         found.insert(pass);
@@ -456,6 +459,26 @@ TEST(Adapter, PlainTextIsAdaptedWhereOnlyPartsShow) {
   ASSERT_TRUE(untouched.has_value());
   EXPECT_EQ(rendered(compiled, request, adapter.options_for(*untouched)), "text");
   EXPECT_EQ(rendered(compiled, request, {}), "");
+}
+
+TEST(Adapter, ARequestWithoutToolsHasAnEmptyListWhereNoneFails) {
+  ReadOptions as_is;
+  as_is.normalise = false;
+  const auto said = [&](const char* source, const std::string& more) {
+    const Template compiled = *Template::compile(source);
+    Adapter adapter(compiled, {}, {});
+    const std::string request = R"({"messages": [{"role": "user", "content": "text"}])" + more + "}";
+    const Result<Conversation> untouched = Conversation::from_json(request, as_is);
+    return rendered(compiled, request, adapter.options_for(*untouched));
+  };
+  constexpr const char* kGoesThrough =
+      "{{ tools | length }}{% for t in tools %}{{ t.function.name }}{% endfor %}{{ messages[0].content }}";
+  EXPECT_EQ(said(kGoesThrough, ""), "0text");
+  EXPECT_EQ(said(kGoesThrough, R"(, "tools": null)"), "0text");
+  EXPECT_EQ(said(kGoesThrough, R"(, "tools": [{"name": "f"}])"), "1ftext");
+  // None is what transformers gives, and what most templates ask for
+  EXPECT_EQ(said("{{ tools is none }}{{ messages[0].content }}", ""), "Truetext");
+  EXPECT_EQ(said("{{ tools + 1 }}{{ messages[0].content }}", "").substr(0, 11), "unsupported");
 }
 
 }  // namespace

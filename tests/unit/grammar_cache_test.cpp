@@ -106,6 +106,7 @@ const std::function<void(ReplyFormat&, GrammarOptions&)> kDifferences[] = {
       o.control.push_back({8, "<tool_call>", true});
     },
     [](auto& f, auto&) { f.text_behind_calls = !f.text_behind_calls; },
+    [](auto& f, auto&) { f.drops_other_text = !f.drops_other_text; },
     [](auto& f, auto&) { f.parallel = !f.parallel; },
 };
 

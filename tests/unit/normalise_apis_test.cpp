@@ -42,6 +42,8 @@ TEST(NormaliseApis, WhatOtherApisSayAndAChatCannot) {
        "input[0].content[0].file_id", "OpenAI Responses: a file_id names what is kept on a server"},
       {R"({"input": [{"type": "weather_call", "id": "1"}]})", "input[0]",
        "OpenAI Responses: an item of the type 'weather_call' cannot be converted"},
+      {R"({"input": "a", "tools": [{"name": "f"}, {"type": "namespace", "name": "browser"}]})", "tools[1]",
+       "OpenAI Responses: `tools` is missing in a namespace"},
       {R"({"contents": [{"role": "assistant", "parts": []}]})", "contents[0].role",
        "Gemini: 'assistant' is not a role of this API, which has user and model"},
       {R"({"contents": [{"parts": [{"executableCode": {"code": "1"}}]}]})", "contents[0].parts[0].executableCode",

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 
 #include "parlance/derive.h"
@@ -18,6 +19,14 @@ ReplyFormat format_from(std::string_view json) {
   return format ? *format : ReplyFormat();
 }
 
+/// As it is written: what is read also drops the text between tags.
+std::string strict(ReplyFormat format) {
+  for (CallForm& form : format.calls) {
+    for (CallPart& part : form.call) part.arguments.tags.text_between = false;
+  }
+  return format.to_json();
+}
+
 /// A format that a response_template says whole.
 void expect_round_trip(std::string_view json) {
   const ReplyFormat format = format_from(json);
@@ -25,7 +34,7 @@ void expect_round_trip(std::string_view json) {
   ASSERT_TRUE(written) << written.error().display();
   const Result<ReadResponseTemplate> read = read_response_template(written->json);
   ASSERT_TRUE(read) << written->json << "\n" << read.error().display();
-  EXPECT_EQ(read->format.to_json(), format.to_json()) << written->json;
+  EXPECT_EQ(strict(read->format), format.to_json()) << written->json;
   EXPECT_TRUE(read->notes.empty());
 }
 
@@ -118,6 +127,48 @@ TEST(ResponseTemplate, RefusesWithThePathOfTheMember) {
   };
   for (const auto& one : kCases) EXPECT_EQ(path_of_refusal(one.json), one.path) << one.json;
   EXPECT_EQ(read_response_template("{").error().code(), ErrorCode::json);
+}
+
+/// One with this field beside content.
+std::string path_with(std::string_view name, std::string_view field, std::string_view content = "{}") {
+  return path_of_refusal(R"({"start_anchor": "<a>", "fields": {"content": )" + std::string(content) + ", \"" +
+                         std::string(name) + "\": " + std::string(field) + "}}");
+}
+
+TEST(ResponseTemplate, RefusesPatternsThatWouldBeReadOtherwise) {
+  const std::string in_markers = R"({"open": "<r>", "close": "</r>"})";
+  EXPECT_EQ(path_with("thinking", R"({"open_pattern": "^|<t>", "close": "</t>"})"), "read");
+  EXPECT_EQ(path_with("thinking", R"({"open_pattern": "^<t>", "close": "</t>"})"), "fields.thinking.open_pattern");
+  EXPECT_EQ(path_with("thinking", R"({"open_pattern": "^", "close": "</t>"})"), "fields.thinking.open_pattern");
+  EXPECT_EQ(path_with("thinking", R"({"open_pattern": "<t>|.*<u>", "close": "</t>"})"), "fields.thinking.open_pattern");
+  EXPECT_EQ(path_with("thinking", R"({"open": "<t>", "close_pattern": "</t>|\\w+>"})"),
+            "fields.thinking.close_pattern");
+  EXPECT_EQ(path_with("thinking", R"({"close": "</t>"})", in_markers), "fields.thinking");
+  EXPECT_EQ(path_with("other", R"({"open": "<o>"})", R"({"open_pattern": "[^<]*<r>"})"), "fields.content.open_pattern");
+  constexpr std::string_view kCalls =
+      R"("content": "json", "transform": {"type": "function", "function": "{content}"}})";
+  const auto calls = [&](std::string_view borders) {
+    return path_with("tool_calls", std::string(borders) + kCalls.data());
+  };
+  EXPECT_EQ(calls(R"({"open_pattern": "<c>", "close_pattern": "</c>|</[^>]+>", )"), "fields.tool_calls.close_pattern");
+  EXPECT_EQ(calls(R"({"open_pattern": "<c>^", "close": "</c>", )"), "fields.tool_calls.open_pattern");
+}
+
+TEST(ResponseTemplate, DropsWhatTransformersDrops) {
+  const Result<ReadResponseTemplate> read = read_response_template(R"x({"start_anchor": "<a>", "fields": {
+    "thinking": {"open_pattern": "(?:^|<t>\\s*)", "close": "</t>"},
+    "tool_calls": {"open_pattern": "<c>(?P<name>\\w+):", "close": "</c>", "repeats": true, "content": "xml-inline",
+      "content_args": {"tag_pattern": "<p=(?P<key>\\w+)>(?P<value>.*?)</p>"},
+      "transform": {"type": "function", "function": {"name": "{name}", "arguments": "{content}"}}}}})x");
+  ASSERT_TRUE(read) << read.error().display();
+  EXPECT_TRUE(read->format.drops_other_text);
+  const Result<WrittenResponseTemplate> written = write_response_template(read->format);
+  ASSERT_TRUE(written) << written.error().display();
+  EXPECT_EQ(std::count(written->losses.begin(), written->losses.end(), "text outside of all markers is content"), 1);
+  EXPECT_EQ(read->format.prompt, "<a><t>");
+  EXPECT_EQ(read->notes.size(), 1U);
+  const std::vector<CallPart>& parts = read->format.calls.front().call;
+  EXPECT_TRUE(std::any_of(parts.begin(), parts.end(), [](const CallPart& p) { return p.arguments.tags.text_between; }));
 }
 
 TEST(ResponseTemplate, SaysWhatItCannotWrite) {

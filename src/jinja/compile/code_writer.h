@@ -87,6 +87,8 @@ class CodeWriter {
   std::uint32_t constant(Value v);
   std::uint32_t add_operands(const OperandList& list);
   std::uint32_t variable_name(NameId name);
+  /// Whether that has a number for it: else it can only be what the template sets.
+  bool is_variable(NameId name) const { return name < variable_names_.size() && variable_names_[name] != 0; }
   /// Where an attribute is looked up, which remembers what it found.
   std::uint32_t site(std::string_view name);
   /// The same for object['key'].

@@ -477,12 +477,24 @@ bool ExpressionCompiler::bind_statically(const Builtin& row, const Arguments& ar
   return true;
 }
 
+/// What a test compares by identity: Jinja2 makes an undefined value each time it reads a name that no variable has.
+Place ExpressionCompiler::operand_of(const Builtin& row, const Node* node, Scope& scope) {
+  const Place read = expression(node, scope);
+  if (row.name != "sameas" || node->kind != NodeKind::name) return read;
+  const NameId name = names_.id_of(as<Name>(node));
+  if (!is_variable(name)) return read;
+  const Place own{temporary(), true};
+  emit(Op::read_name, node, own.code, read.code, constant(p_.names[variable_name(name)].missing));
+  release(read);
+  return own;
+}
+
 Place ExpressionCompiler::filter_or_test(const Filter& node, Scope& scope, const Place* target) {
   const Builtin* row = node.kind == NodeKind::filter ? find_filter(node.name) : find_test(node.name);
   if (row == nullptr) return unknown_builtin(node, scope);
   if (!check_keywords(node.arguments, node)) return {constant(Value::none()), false};
   Places held;
-  held.push_back(node.subject == nullptr ? *block_subject_ : expression(node.subject, scope));
+  held.push_back(node.subject == nullptr ? *block_subject_ : operand_of(*row, node.subject, scope));
   std::uint32_t subject = held[0].code;
   NodeList by_parameter;
   Place place;
@@ -492,7 +504,7 @@ Place ExpressionCompiler::filter_or_test(const Filter& node, Scope& scope, const
     auto place_argument = [&](const Node* argument) {
       for (std::uint32_t i = 1; i < by_parameter.size(); ++i) {
         if (by_parameter[i] != argument) continue;
-        held.push_back(expression(argument, scope));
+        held.push_back(operand_of(*row, argument, scope));
         list.push_back(i);
         list.push_back(held.back().code);
       }

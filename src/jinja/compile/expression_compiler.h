@@ -74,6 +74,7 @@ class ExpressionCompiler : public CodeWriter {
   std::uint32_t member_site(const Node* node);
   Place slice(const GetItem& node, Scope& scope, const Place* target);
   Place collection(Op op, std::span<const Node* const> parts, const Node& node, Scope& scope, const Place* target);
+  Place operand_of(const Builtin& row, const Node* node, Scope& scope);
   Place filter_or_test(const Filter& node, Scope& scope, const Place* target);
   Place unknown_builtin(const Filter& node, Scope& scope);
   bool bind_statically(const Builtin& row, const Arguments& arguments, NodeList& by_parameter) const;

@@ -672,6 +672,10 @@ bool Machine::run() {
   NEXT;
   CASE(undefined) : r[i.a] = undefined_hint(in(i.b));
   NEXT;
+  CASE(read_name) : r[i.a] = in(i.b);
+  if (r[i.a].is_undefined() && r[i.a].undefined == in(i.c).undefined)
+    r[i.a].undefined = rt_.arena.make<UndefinedInfo>(*in(i.c).undefined);
+  NEXT;
   CASE(autoescape) : {
     bool before = rt_.autoescape;
     rt_.autoescape = is_true(in(i.a));

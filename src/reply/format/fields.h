@@ -89,6 +89,7 @@ void fields(Walk& walk, ArgumentTags& t) {
   walk("escape", t.escape);
   walk("key_escape", t.key_escape);
   walk("values", t.style);
+  walk("text_between", t.text_between);
 }
 
 template <typename Walk>
@@ -132,6 +133,7 @@ void fields(Walk& walk, ReplyFormat& f) {
   walk("prompt", f.prompt);
   walk("reasoning", reasoning);
   walk("content", content);
+  walk("drops_other_text", f.drops_other_text);
   walk("calls", f.calls);
   walk("text_behind_calls", f.text_behind_calls);
   walk("parallel", f.parallel, true);

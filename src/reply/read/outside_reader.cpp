@@ -51,6 +51,7 @@ void OutsideReader::meet(const Mark& mark, std::string source) {
       in_.put_markup(source);
       in_.place = Place::text;
       in_.answer.region = Region::reasoning;
+      in_.answer.marked = false;
       in_.gap = Gap::none;
       in_.answer.blank_reasoning = true;
       return;
@@ -68,7 +69,8 @@ void OutsideReader::meet(const Mark& mark, std::string source) {
 void OutsideReader::meet_closing(const Mark& mark, std::string_view source) {
   Answer& answer = in_.answer;
   const bool goes_on = answer.said && !in_.conversation;
-  if (mark.meaning == Meaning::content_open) answer.parted = goes_on;
+  answer.marked = mark.meaning == Meaning::content_open;
+  if (answer.marked) answer.parted = goes_on;
   if (mark.meaning == Meaning::reasoning_close) {
     answer.parted = answer.parted || (answer.unclosed && goes_on);
     answer.unclosed = false;

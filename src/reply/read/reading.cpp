@@ -19,6 +19,7 @@ void Reading::put_answer(std::string_view bytes) {
     return out.text(ReplyEvent::Kind::reasoning, bytes);
   }
   if (out.place() + bytes.size() <= out.origin()) return out.text(ReplyEvent::Kind::content, bytes);  // of the prompt
+  if (machine->format.drops_other_text && !answer.marked) return put_markup(bytes);
   answer.fresh = false;
   if (!answer.answers) answer.answers = !is_blank(bytes);
   if (answer.parted) out.piece(ReplyEvent::Kind::content, {}, "\n");
@@ -63,7 +64,7 @@ bool Reading::commit(std::string* source) {
   }
   call->named = call->committed = true;
   call->spoilt = false;
-  answer.fresh = false;
+  answer.fresh = answer.marked = false;
   if (answer.region == Region::reasoning) {
     answer.region = Region::content;
     answer.unclosed = true;

@@ -51,6 +51,7 @@ struct Answer {
   bool said : 1 = false;            ///< there is text of the answer
   bool unclosed : 1 = false;        ///< a call has ended the reasoning, which may still be closed
   bool parted : 1 = false;          ///< more of it follows, in markers of its own: a newline parts the two
+  bool marked : 1 = false;          ///< the last marker outside of calls opened content
   bool opened : 1 = false;          ///< the reply itself has opened reasoning: its marker is no word there
 };
 

@@ -48,6 +48,7 @@ class TagsReader final : public PartReaderOf<TagsReader> {
   void give_back(std::string_view bytes) { in().give_back(bytes); }
 
   // between tags
+  void read_between(const char*& p, const char* end);
   void end_gap(GapEnd gap);
   void meet(const Mark& mark, const std::string& source);
   void meet_between(const Mark& mark, const std::string& source);
@@ -107,7 +108,7 @@ bool TagsReader::restart(const CallPart& part, const Reading& in) {
 
 void TagsReader::read_part(const char*& p, const char* end) {
   switch (at_) {
-    case At::between: return end_gap(read_gap(in(), tries().between, p, end, [](char c) { return is_json_space(c); }));
+    case At::between: return read_between(p, end);
     case At::begin: return end_gap(read_gap(in(), tries().begin, p, end, [](char c) { return is_json_space(c); }));
     case At::key:
     case At::type: return read_word(p, end);
@@ -132,6 +133,15 @@ bool TagsReader::finish_part() {
 }
 
 // ---- between tags
+
+/// Text there may mean nothing; but before the first tag it is not certain yet that this is a call.
+void TagsReader::read_between(const char*& p, const char* end) {
+  if (!tags().text_between || !in().call->named)
+    return end_gap(read_gap(in(), tries().between, p, end, [](char c) { return is_json_space(c); }));
+  const Met met =
+      read_to_marker(in(), tries().between, p, end, [this](std::string_view bytes) { in().put_frame(bytes); });
+  if (met) meet(met.mark, met.source);
+}
 
 void TagsReader::end_gap(GapEnd gap) {
   if (gap.what == GapEnd::What::marker) meet(gap.mark, gap.held);
@@ -226,7 +236,7 @@ void TagsReader::open_nested(const std::string& source) {
 /// A closing tag where no string is open closes a value of tags.
 void TagsReader::end_nested(std::string_view source) {
   if (depth() == 0) {
-    in().out.malformed(0, "an argument");
+    if (!tags().text_between) in().out.malformed(0, "an argument");
   } else {
     in().put_meant(top().array ? "]" : "}");
     nested_->pop_back();
@@ -248,7 +258,8 @@ void TagsReader::refuse(const GapEnd& gap) {
   }
   in().put_frame(std::string_view(held).substr(0, gap.blanks));
   if (gap.blanks > 0 && held.size() == gap.blanks && is_json_space(gap.next)) return;  // a long gap
-  fail(in().literal_behind());
+  const bool is_text = tags().text_between && (in().call->named || in().commit());
+  if (!is_text) fail(in().literal_behind());
   give_back(std::string_view(held).substr(gap.blanks));
 }
 

@@ -161,6 +161,7 @@ ValueEnd::Verdict ValueEnd::decide_close(std::string_view rest, std::uint64_t pl
     rest.remove_prefix(key.size());
     place += key.size();
   }
+  if (tags_.text_between) return Verdict::yes;  // anything may follow
   const Ahead ahead = look_ahead(Waiting::Among::behind, rest, place);
   if (ahead.verdict == Verdict::more) return enough;
   if (ahead.mark.meaning == Meaning::tag_close && open_.depth == 0) return Verdict::no;

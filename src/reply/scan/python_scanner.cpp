@@ -260,7 +260,8 @@ Scan PythonScanner::feed_structure(char c) {
 }
 
 Scan PythonScanner::feed(char c) {
-  if (c == '\0') return bad("no byte zero");
+  const bool in_text = at_ == At::text || at_ == At::quote || at_ == At::closing;
+  if (c == '\0' && !in_text) return bad("no byte zero");  // in a text it is a character as any other
   if (undecided_ != 0 && json().size() - undecided_from_ > pending_limit_) return bad("a ',' or ')' sooner");
   switch (at_) {
     case At::name: return feed_name(c);
