@@ -180,6 +180,14 @@ void Form::add_broken(const ReplyFormat& format, std::size_t index) {
   add_ends(broken, format);
 }
 
+void Form::settle() {
+  for (std::vector<MarkerTrie>* tries : {&literals, &fields}) {
+    for (MarkerTrie& trie : *tries) trie.settle();
+  }
+  for (MarkerTrie* trie : {&begin, &open, &next, &close, &code, &proof, &broken}) trie->settle();
+  for (MarkerTrie* trie : {&tags.between, &tags.key, &tags.type, &tags.value, &tags.behind, &tags.over}) trie->settle();
+}
+
 // ---- the whole
 
 namespace {
@@ -268,6 +276,8 @@ Machine::Machine(const ReplyFormat& given, const std::vector<std::string>& ends)
   for (MarkerTrie* trie : {&content, &reasoning, &calls_reasoning, &turns}) add_ends(*trie, format);
   behind_calls = content;
   add_forms();
+  for (Form& form : forms) form.settle();
+  for (MarkerTrie* trie : {&content, &behind_calls, &reasoning, &calls_reasoning, &turns}) trie->settle();
   for (const std::string& text : format.last) {
     for (MarkerTrie* trie : {&content, &reasoning, &calls_reasoning}) trie->add_held(text.front());
   }
