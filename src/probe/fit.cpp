@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "reply/marker_texts.h"
+
 namespace parlance::probe {
 namespace {
 
@@ -34,6 +36,17 @@ void cut_all_framing(ReplyFormat& format, std::size_t most) {
   for (CallForm& form : format.calls) cut_framing_of(form, most);
 }
 
+/// A text of content or reasoning that is too long for a marker: the turn was not understood, and what reads it back
+/// would take long for nothing.
+bool has_long_marker(const ReplyFormat& format) {
+  const auto is_long = [](const std::string& text) { return text.size() > reply::kLongestMarker; };
+  const ReplyMarker* const markers[] = {&format.reasoning_open, &format.reasoning_close, &format.content_open,
+                                        &format.content_close};
+  return std::any_of(std::begin(markers), std::end(markers), [&](const ReplyMarker* marker) {
+    return std::any_of(marker->texts.begin(), marker->texts.end(), is_long);
+  });
+}
+
 struct Remedy {
   const char* sentence;
   void (*apply)(ReplyFormat& format);
@@ -56,6 +69,7 @@ std::vector<std::string> fit(ReplyFormat& format) {
   const Result<void> valid = format.validate();
   if (valid) return {};
   const std::string why(valid.error().message());
+  if (has_long_marker(format)) return {"the format contradicts itself: " + why};
   for (const Remedy& remedy : kRemedies) {
     ReplyFormat tried = format;
     remedy.apply(tried);
