@@ -20,6 +20,7 @@
 #include "parlance/grammar.h"
 #include "parlance/json.h"
 #include "parlance/reply.h"
+#include "reply/scan/argument_names.h"
 #include "value/dict.h"
 
 namespace {
@@ -53,8 +54,10 @@ Read read(const ReplyFormat& format, const ReplyOptions& options, const std::str
   Read result;
   const auto sink = [&](const ReplyEvent& event) {
     result.message.add(event);
-    result.malformed =
-        result.malformed || event.kind == ReplyEvent::Kind::malformed || event.kind == ReplyEvent::Kind::broken;
+    // A grammar does not count names that a tool leaves free, so one may come twice.
+    const bool repeats = event.kind == ReplyEvent::Kind::malformed && event.text == reply::kNewArgument;
+    const bool wrong = event.kind == ReplyEvent::Kind::malformed || event.kind == ReplyEvent::Kind::broken;
+    result.malformed = result.malformed || (wrong && !repeats);
   };
   ReplyParser parser = *ReplyParser::make(format, options);
   parser.feed(reply, sink);
@@ -64,7 +67,7 @@ Read read(const ReplyFormat& format, const ReplyOptions& options, const std::str
 
 /// "" or what is wrong with what was read.
 std::string fault_of(const Read& got, const Setting& setting, const std::set<std::string>& names) {
-  if (got.malformed || !got.message.diagnostics.empty()) return "malformed";
+  if (got.malformed) return "malformed";
   const std::size_t calls = got.message.calls.size();
   for (const ReplyCall& call : got.message.calls) {
     if (!call.complete) return "an incomplete call";

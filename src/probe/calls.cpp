@@ -129,7 +129,8 @@ void keep_blanks_behind(FoundCalls& found, std::string_view end) {
 
 Stretch body_of(const TurnFacts& turn, const Shot& shot) {
   const Stretch whole = turn_of(turn, shot);
-  return whole.from(std::min(whole.size(), turn.opener.size()));
+  const std::size_t header = header_size(turn, whole.text);
+  return whole.from(std::min(whole.size(), header == 0 ? turn.opener.size() : header));
 }
 
 Stretch turn_of(const TurnFacts& turn, const Shot& shot) {
@@ -167,7 +168,8 @@ std::optional<FoundCalls> find_calls(const TurnFacts& turn, const Shot& one, con
     found.ids_shown = found.ids_shown || slot.part.kind == PartKind::id;
     found.bare = found.bare || slot.bare;
   }
-  std::size_t head = std::min(turn.opener.size(), first.front().begin);
+  const std::size_t header = header_size(turn, text.text);
+  std::size_t head = std::min(header == 0 ? turn.opener.size() : header, first.front().begin);
   // what stands between the header and an answer; white space there is the call's own
   if (!is_blank(turn.before_content) && text.text.substr(head).starts_with(turn.before_content))
     head += turn.before_content.size();
@@ -197,7 +199,8 @@ std::optional<FoundCalls> find_calls(const TurnFacts& turn, const Shot& one, con
       opening.literal.before.erase(0, own);
     }
   }
-  join_opener(turn, opening, layout.call_begin);
+  // Two calls show whether each begins with the header: then it is a part of the call already.
+  if (found.calls == 1) join_opener(turn, opening, layout.call_begin);
   keep_blanks_behind(found, ends.end);
   for (CallPart& part : found.form.call) {
     if (part.kind == PartKind::object) found.form.id_pattern = std::exchange(part.pattern, {});

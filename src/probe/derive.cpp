@@ -15,6 +15,7 @@
 #include "probe/calls.h"
 #include "probe/capabilities.h"
 #include "probe/effort.h"
+#include "probe/fit.h"
 #include "probe/generate.h"
 #include "probe/held.h"
 #include "probe/lenient_forms.h"
@@ -450,10 +451,8 @@ class Derivation {
   void finish(const CallProbe& call) {
     if (!turn_.found) return;
     out_.verdict = Verdict::verified;
-    if (!out_.format.validate()) {
-      const Result<void> valid = out_.format.validate();
-      out_.missing.push_back("the format contradicts itself: " + std::string(valid.error().message()));
-    } else {
+    for (std::string& sentence : fit(out_.format)) out_.missing.push_back(std::move(sentence));
+    if (out_.format.validate()) {
       written_ = write_all(prober_, {turn_, reasoning_, cuts_, call.next}, out_);
       if (bare_calls_) std::erase_if(written_, [](const WrittenTurn& one) { return !one.scene.calls.empty(); });
       read_all(written_, turn_, out_);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/reasoning_names.h"
 #include "probe/turn_opening.h"
 #include "value/dict.h"
 #include "value/string.h"
@@ -71,10 +72,37 @@ std::vector<std::string_view> openers(const ReplyFormat& format) {
   return found;
 }
 
+bool is_blank_member(const Value& message, std::string_view key) {
+  const DictEntry* found = find_key(*message.dict, key);
+  const bool is_text = found != nullptr && found->value.is_leaf() && found->value.is_string();
+  return !is_text || trimmed(leaf_text(found->value)).empty();
+}
+
+/// Whether the message that goes on has reasoning and no answer yet.
+bool continues_reasoning(const Conversation& conversation) {
+  const std::int32_t own = continued(conversation);
+  if (own < 0) return false;
+  const Value message = conversation.messages().list->items[own];
+  const bool reasons = std::any_of(std::begin(kReasoningNames), std::end(kReasoningNames),
+                                   [&](std::string_view key) { return !is_blank_member(message, key); });
+  return reasons && is_blank_member(message, "content");
+}
+
+/// Where the header of a turn opens reasoning by itself, and no other opener tells the two apart; npos: it does not.
+std::size_t reasoning_opening(std::string_view text, const ReplyStretch& stretch, const ReplyFormat& format) {
+  const std::string_view header = text.substr(0, stretch.header_end);
+  for (const std::string& opener : format.reasoning_open.texts) {
+    const std::size_t at = header.rfind(trimmed(opener));
+    if (at != header.npos && at >= stretch.begin) return at;
+  }
+  return text.npos;
+}
+
 std::string tail_of(const Conversation& conversation, const Rendering& prompt, const ReplyFormat& format) {
   const std::string_view text = prompt.text();
   const ReplyStretch stretch = stretch_of(conversation, prompt);
-  const std::size_t at = turn_opening(text, stretch.begin, stretch.header_end, format);
+  std::size_t at = turn_opening(text, stretch.begin, stretch.header_end, format);
+  if (at == text.npos && continues_reasoning(conversation)) at = reasoning_opening(text, stretch, format);
   return std::string(text.substr(at != text.npos ? at : std::max(stretch.header_end, stretch.begin)));
 }
 

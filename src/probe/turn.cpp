@@ -191,11 +191,18 @@ std::string why_no_answer(Prober& prober) {
   return lacks + misspelt_name(prober.facts());
 }
 
+std::size_t header_size(const TurnFacts& turn, std::string_view text) {
+  const std::string_view opener = trimmed_left(turn.opener);
+  const std::string_view behind = trimmed_left(text);
+  return !opener.empty() && behind.starts_with(opener) ? text.size() - behind.size() + opener.size() : 0;
+}
+
 void shorten_header(TurnFacts& turn, const Shot& calls) {
   const std::size_t user = calls.text.rfind(kUser);
   if (!turn.found || !calls || user == std::string::npos) return;
   const std::string_view text =
       std::string_view(calls.text).substr(std::min(calls.text.size(), user + kUser.size() + turn.close));
+  if (header_size(turn, text) != 0) return;
   std::size_t same = 0;
   while (same < std::min(text.size(), turn.opener.size()) && text[same] == turn.opener[same]) ++same;
   if (same < turn.opener.size()) same = before_cut_tag(turn.opener, same);

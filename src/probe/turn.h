@@ -33,6 +33,10 @@ TurnFacts find_turn(Prober& prober);
 /// have meant.
 std::string why_no_answer(Prober& prober);
 
+/// How many bytes of a turn are its header, where it begins with all of it: templates may write a line's end more or
+/// less before it in turns with calls. 0: it does not.
+std::size_t header_size(const TurnFacts& turn, std::string_view text);
+
 /// Where a turn with calls differs from an answer already inside the header, the header ends before.
 void shorten_header(TurnFacts& turn, const Shot& calls);
 

@@ -11,6 +11,12 @@ namespace parlance::reply {
 /// A format may come from a model's repository, so what it makes the reader build is bounded.
 inline constexpr std::size_t kLongestMarker = 128;
 
+/// Whether a tag is written as control tokens are, so that hardly any text has it inside: it begins with `<|`, or with
+/// `<` and a sign that is not of ASCII.
+inline bool is_control_tag(std::string_view text) {
+  return text.size() > 1 && text[0] == '<' && (text[1] == '|' || static_cast<unsigned char>(text[1]) >= 0x80);
+}
+
 /// The texts of a format. One is made for many look-ups: a tokenizer may have thousands of control tokens.
 class MarkerTexts {
  public:

@@ -8,6 +8,8 @@
 #include "parlance/check.h"
 #include "parlance/reply.h"
 #include "parlance/source.h"
+#include "probe/fit.h"
+#include "reply_cases.h"
 
 namespace parlance {
 namespace {
@@ -93,6 +95,79 @@ TEST(Derive, FindsWhatATemplateWrites) {
 
 TEST(Derive, DoesNotLookAtHowATemplateIsWritten) {
   EXPECT_EQ(derived(kRewritten).format.to_json(), derived(kTaggedTemplate).format.to_json());
+}
+
+std::string replaced(std::string_view text, std::string_view old, std::string_view by) {
+  std::string made(text);
+  const std::size_t at = made.find(old);
+  EXPECT_NE(at, made.npos);
+  return made.replace(at, old.size(), by);
+}
+
+std::string outline_of_reply(const DerivedFormat& found, std::string_view reply) {
+  return testing::outline_of(testing::message_of(found.format, {}, reply));
+}
+
+/// White space that a template indents its own text with.
+TEST(Derive, FramingThatIsTooLongDoesNotCostTheCalls) {
+  const DerivedFormat found = derived(replaced(kTaggedTemplate, R"('\n<call>\n)", R"('                    <call>\n)"));
+  EXPECT_TRUE(found.format.validate());
+  EXPECT_EQ(found.verdict, Verdict::partial);
+  EXPECT_NE(sentences(found).find("the white space round a marker"), std::string::npos) << sentences(found);
+  const std::string call = "<call>\n{\"name\": \"now\", \"arguments\": {}}\n</call>";
+  EXPECT_EQ(outline_of_reply(found, call), outline_of_reply(derived(kTaggedTemplate), call));
+}
+
+TEST(Derive, WhatDoesNotFitIntoAFormatIsLeftOut) {
+  ReplyFormat format = derived(kTaggedTemplate).format;
+  const ReplyFormat right = format;
+  EXPECT_TRUE(probe::fit(format).empty());
+  format.content_open = format.reasoning_open;
+  const std::vector<std::string> left_out = probe::fit(format);
+  ASSERT_EQ(left_out.size(), 1u);
+  EXPECT_EQ(left_out.front(), "what opens and closes content is left out: the same marker as reasoning.open");
+  EXPECT_EQ(format, right);
+  format.calls.front().call.clear();
+  EXPECT_EQ(probe::fit(format).front(), "the format contradicts itself: a call has 1 to 16 parts");
+}
+
+/// A turn with calls that has a line's end more before its header than one with an answer.
+TEST(Derive, TheHeaderIsNoneOfACallsMarker) {
+  const DerivedFormat found = derived(R"({%- for m in messages %}
+{%- if m.role == 'assistant' and m.tool_calls %}
+{{- '\n<|h|>assistant<|/h|>\n\n' }}{{ m.content or '' }}
+{%- for c in m.tool_calls %}
+{{- '{"name": "' + c.function.name + '", "parameters": ' + (c.function.arguments | tojson) + '}' }}
+{%- endfor %}
+{{- '\n<|eot|>' }}
+{%- else %}
+{{- '<|h|>' + m.role + '<|/h|>\n\n' + m.content + '\n<|eot|>' }}
+{%- endif %}
+{%- endfor %}
+{%- if add_generation_prompt %}{{- '\n<|h|>assistant<|/h|>\n\n' }}{%- endif %})");
+  EXPECT_FALSE(found.format.content_open.exists());
+  ASSERT_EQ(found.format.calls.size(), 1u) << sentences(found);
+  EXPECT_TRUE(found.format.calls.front().initial);
+  EXPECT_FALSE(found.format.calls.front().open.exists());
+}
+
+/// A header that ends with a word goes on in a call only where each call begins so.
+TEST(Derive, OfTwoCallsTheHeaderBeginsNone) {
+  const DerivedFormat found = derived(R"({%- for m in messages %}
+{{- '<t>' + ('model' if m.role == 'assistant' else m.role) }}
+{%- if m.tool_calls %}
+{%- for c in m.tool_calls %}
+{{- '<call>' + c.function.name + '<args>' + (c.function.arguments | tojson) + '</call>' }}
+{%- endfor %}
+{{- '\n<e>' }}
+{%- else %}
+{{- '\n' + m.content + '<e>' }}
+{%- endif %}
+{%- endfor %}
+{%- if add_generation_prompt %}{{- '<t>model' }}{%- endif %})");
+  EXPECT_EQ(found.format.prompt, "<t>model");
+  ASSERT_EQ(found.format.calls.size(), 1u) << sentences(found);
+  EXPECT_EQ(found.format.calls.front().call.front().literal.texts.front(), "<call>");
 }
 
 TEST(Derive, ATemplateWithoutCallsHasNone) {

@@ -10,6 +10,8 @@
 #include "parlance/partial_json.h"
 #include "parlance/reply.h"
 #include "parlance/tokenizer.h"
+#include "reply/scan/bare_scanner.h"
+#include "reply/scan/python_scanner.h"
 #include "reply/scan/text_codec.h"
 #include "reply_cases.h"
 #include "reply_material.h"
@@ -139,6 +141,128 @@ TEST(ReplyFamilies, KeepTheLawsForMutatedReplies) {
     const std::string reply =
         round % 8 == 0 ? testing::random_reply(family.format, random) : testing::mutated(one.reply, random);
     ASSERT_EQ(testing::broken_law(family.format, reply, random, options), "") << family.name << ": " << reply;
+  }
+}
+
+// ---- what is left of a call that went wrong
+
+/// What a scanner of arguments makes of `text`: the JSON, what it has not said of what it read, and how far it read.
+struct ScannedText {
+  std::string json, unsaid;
+  std::size_t read = 0;
+};
+
+template <typename Scanner>
+ScannedText scanned(Scanner scanner, std::string_view text) {
+  ScannedText found;
+  const char* p = text.data();
+  const char* const end = p + text.size();
+  for (reply::Scan scan = reply::Scan::more; p != end && scan == reply::Scan::more;) {
+    std::string json;
+    scan = scanner.run(p, std::min(p + 3, end), json);
+    found.json += json;
+    (void)scanner.take_repeated();
+    if constexpr (std::is_same_v<Scanner, reply::BareScanner>) (void)scanner.take_mended();
+  }
+  found.read = static_cast<std::size_t>(p - text.data());
+  found.unsaid = scanner.unsaid();
+  return found;
+}
+
+std::string without_white_space(std::string text) {
+  std::erase_if(text, [](char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f'; });
+  return text;
+}
+
+bool is_subsequence(std::string_view part, std::string_view whole) {
+  for (const char c : whole) {
+    if (!part.empty() && c == part.front()) part.remove_prefix(1);
+  }
+  return part.empty();
+}
+
+std::string words(std::string_view text) {
+  std::string found;
+  for (const char c : text) {
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0) found += static_cast<char>(std::tolower(c));
+  }
+  return found;
+}
+
+/// The bytes that were not said end what was read, and those before them alone give the same JSON: but for a word, a
+/// closing quote or a comma, which JSON has once what follows is known.
+template <typename Scanner>
+void expect_nothing_lost(const Scanner& scanner, const std::string& text) {
+  const ScannedText whole = scanned(scanner, text);
+  const std::string read = text.substr(0, whole.read);
+  ASSERT_TRUE(read.ends_with(whole.unsaid)) << text << "\n" << whole.unsaid;
+  const ScannedText said = scanned(scanner, std::string_view(read).substr(0, read.size() - whole.unsaid.size()));
+  const std::string json = without_white_space(whole.json), before = without_white_space(said.json);
+  ASSERT_TRUE(json.starts_with(before)) << text << "\n" << json;
+  if (said.unsaid.find_first_of("#'\"\\") != said.unsaid.npos) return;  // a comment, or signs of a text
+  ASSERT_TRUE(is_subsequence(words(said.unsaid), words(json.substr(before.size())))) << text << "\n" << json;
+}
+
+std::string damaged(std::string text, std::mt19937_64& random) {
+  constexpr std::string_view kBytes = "'\"\\,:=()[]{} \n#r7.-+e_<a\xC3\xA4";
+  for (std::uint64_t times = 1 + random() % 3; times != 0 && !text.empty(); --times) {
+    const std::size_t at = random() % text.size();
+    const char c = kBytes[random() % kBytes.size()];
+    if (random() % 3 == 0) {
+      text.erase(at, 1 + random() % 4);
+    } else if (random() % 2 == 0) {
+      text.insert(at, 1, c);
+    } else {
+      text[at] = c;
+    }
+  }
+  return text;
+}
+
+TEST(ReplyBroken, ScannersOfArgumentsLoseNothing) {
+  const std::string callee, quote = "<q>";
+  const std::string calls[] = {
+      R"((code='f(x, s=\'a\' + "b")', n=12, x=-1.5e3, l=[1, (2, 3), (4)], d={'k': True, 2: {}}, s={1, 2}))",
+      R"((a="ä\n\x41\101", b=r'\b' u'c' # note
+ , t = """x "" y""", w=True))",
+  };
+  const std::string objects[] = {
+      R"({city:<q>Paris<qä<q>, days: 3, l:[1,{a:true}], <q>k<q>: true, s: "x\ny", w: two words})",
+  };
+  std::mt19937_64 random(20261130);
+  for (int round = 0; round < testing::share_of(40000); ++round) {
+    expect_nothing_lost(reply::PythonScanner(callee, 64, 1 << 16), damaged(calls[round % 2], random));
+    expect_nothing_lost(reply::BareScanner(quote, 64), damaged(objects[0], random));
+    if (HasFatalFailure()) return;
+  }
+}
+
+/// Small letters, of which no notation of arguments makes other ones.
+std::string letters(std::string_view text) {
+  std::string found;
+  for (const char c : text) {
+    if (c >= 'a' && c <= 'z') found += c;
+  }
+  return found;
+}
+
+/// The letters of all bytes that events of arguments and broken calls come from stand in their texts, of every family.
+TEST(ReplyBroken, CallsLoseNoLetter) {
+  std::mt19937_64 random(20261201);
+  for (int round = 0; round < testing::share_of(40000); ++round) {
+    const ReplyCases& family = reply_families()[random() % reply_families().size()];
+    const ReplyCase& one = family.cases[random() % family.cases.size()];
+    const std::string reply = testing::mutated(one.reply, random);
+    const bool has_other_words = reply.find_first_of("#&\\") != reply.npos || reply.find("None") != reply.npos;
+    if (has_other_words) continue;  // a comment, an entity, an escape, a word of Python
+    std::string sources, texts;
+    for (const testing::Event& event : testing::read_whole(family.format, reply, one.options)) {
+      const bool is_of_call = event.kind == ReplyEvent::Kind::arguments || event.kind == ReplyEvent::Kind::broken;
+      if (!is_of_call || event.source.find("<|") != std::string::npos) continue;  // it has a marker in front
+      sources += event.source;
+      texts += event.text;
+    }
+    ASSERT_TRUE(is_subsequence(letters(sources), letters(texts))) << family.name << ": " << reply << "\n" << texts;
   }
 }
 

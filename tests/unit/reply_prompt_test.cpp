@@ -20,8 +20,8 @@ constexpr const char* kTemplate =
 constexpr const char* kThinkFormat =
     R"({"prompt": "<bot><think>", "reasoning": {"open": "<think>", "close": "</think>"}, "end": ["<end>"]})";
 
-std::string prompt_of(const char* chat_template, const char* request) {
-  const auto format = ReplyFormat::from_json(kThinkFormat);
+std::string prompt_of(const char* chat_template, const char* request, const char* known = kThinkFormat) {
+  const auto format = ReplyFormat::from_json(known);
   const auto conversation = Conversation::from_json(request);
   const auto prompt = reply_prompt(*Template::compile(chat_template), *conversation, {}, *format);
   return prompt ? *prompt : std::string(prompt.error().message());
@@ -54,6 +54,20 @@ TEST(ReplyPrompt, OfAMessageThatGoesOnBeginsAtItsHeader) {
   EXPECT_EQ(goes_on(R"({"role": "assistant", "content": "An", "reasoning_content": "I "})"),
             "<bot><think>I </think>An");
   EXPECT_EQ(goes_on(R"({"role": "assistant", "content": "<bot><think>"})"), "<bot><bot><think>");
+}
+
+/// The header of every turn opens reasoning: only the message tells whether reasoning goes on or an answer.
+TEST(ReplyPrompt, OfReasoningThatTheHeaderOpens) {
+  const auto goes_on = [](const std::string& message) {
+    return prompt_of(
+        "{% for m in messages %}<{{ m.role }}>\n{{ m.reasoning_content or m.content }}{% endfor %}",
+        (R"({"messages": [{"role": "user", "content": "q"}, )" + message + R"(], "continue_final_message": true})")
+            .c_str(),
+        R"({"prompt": "<assistant>\nSteps:\n",
+                         "reasoning": {"open": "<assistant>\n", "close": "\n[FINAL]\n"}})");
+  };
+  EXPECT_EQ(goes_on(R"({"role": "assistant", "content": "", "reasoning_content": "I "})"), "<assistant>\nI ");
+  EXPECT_EQ(goes_on(R"({"role": "assistant", "content": "I "})"), "I ");
 }
 
 TEST(ReplyPrompt, OfATemplateThatAlwaysOpensTheTurn) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "reply/closers.h"
+#include "reply/marker_texts.h"
 #include "reply/read/marker_ways.h"
 
 namespace parlance::reply {
@@ -103,11 +104,12 @@ void Form::add_tags(const ReplyFormat& format, std::size_t index, std::size_t pa
   add_with_returns(tags.value, t.close, Meaning::tag_close, index);
   add_with_returns(tags.value, end, Meaning::part, index);
   for (const std::string& text : end.texts) tags.value.add(t.close.before, text, mark_of(end, Meaning::part, index));
-  // A tag that opens says that the end is missing: on a line of its own, where tags have one.
+  // A tag that opens says that the end is missing: on a line of its own, where tags have one and text may hold them.
   for (const std::string& text : t.open.texts) {
-    if (t.item.empty())
-      tags.value.add(t.open.before.empty() ? t.close.before : t.open.before, text,
-                     mark_of(t.open, Meaning::tag_open, index));
+    if (!t.item.empty()) continue;
+    const Mark mark = mark_of(t.open, Meaning::tag_open, index);
+    tags.value.add(t.open.before.empty() ? t.close.before : t.open.before, text, mark);
+    if (is_control_tag(text)) tags.value.add({}, text, mark);
   }
   if (!t.item.empty()) {
     add_bare(tags.begin, t.open, Meaning::tag_open, index);
@@ -178,6 +180,14 @@ void Form::add_broken(const ReplyFormat& format, std::size_t index) {
     add(broken, form->call.front().literal, Meaning::call_item, index);
   add_calls(broken, format);
   add_ends(broken, format);
+}
+
+void Form::settle() {
+  for (std::vector<MarkerTrie>* tries : {&literals, &fields}) {
+    for (MarkerTrie& trie : *tries) trie.settle();
+  }
+  for (MarkerTrie* trie : {&begin, &open, &next, &close, &code, &proof, &broken}) trie->settle();
+  for (MarkerTrie* trie : {&tags.between, &tags.key, &tags.type, &tags.value, &tags.behind, &tags.over}) trie->settle();
 }
 
 // ---- the whole
@@ -268,6 +278,8 @@ Machine::Machine(const ReplyFormat& given, const std::vector<std::string>& ends)
   for (MarkerTrie* trie : {&content, &reasoning, &calls_reasoning, &turns}) add_ends(*trie, format);
   behind_calls = content;
   add_forms();
+  for (Form& form : forms) form.settle();
+  for (MarkerTrie* trie : {&content, &behind_calls, &reasoning, &calls_reasoning, &turns}) trie->settle();
   for (const std::string& text : format.last) {
     for (MarkerTrie* trie : {&content, &reasoning, &calls_reasoning}) trie->add_held(text.front());
   }

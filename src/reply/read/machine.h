@@ -75,6 +75,7 @@ struct Form {
   void add_code(const ReplyFormat& format, std::size_t part);
   void add_broken(const ReplyFormat& format, std::size_t index);
   void add_proof(const ReplyFormat& format, std::size_t index);
+  void settle();
   friend struct Machine;
 };
 

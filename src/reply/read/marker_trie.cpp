@@ -70,6 +70,34 @@ void MarkerTrie::add_loose(std::string_view lead, std::string_view text, const M
   end(node, mark);
 }
 
+/// A step takes one way only. Behind `<a>b`, of `<a>b<c>`, the `<` of `<a>*<d>` would lead to `<c>` alone.
+void MarkerTrie::settle() {
+  const auto tag_of = [this](Node node) {
+    Node to = nodes_[node].child;
+    while (to != kRoot && nodes_[to].byte != '<') to = nodes_[to].sibling;
+    return to;
+  };
+  for (std::size_t i = 1; i < nodes_.size(); ++i) {
+    const auto node = static_cast<Node>(i);
+    const Node wild = nodes_[node].wild;
+    if (wild == kRoot || wild == node) continue;
+    const Node to = tag_of(node), from = tag_of(wild);
+    if (to != kRoot && from != kRoot) join(to, from);
+  }
+}
+
+/// What is spelled out keeps what it means.
+void MarkerTrie::join(Node to, Node from) {
+  for (Node child = nodes_[from].child; child != kRoot; child = nodes_[child].sibling) {
+    if (nodes_.size() >= kMost) return;
+    const Node at = grow(to, nodes_[child].byte);
+    nodes_[at].optional_blank = nodes_[at].optional_blank || nodes_[child].optional_blank;
+    if (nodes_[at].mark == 0 && nodes_[at].wild == kRoot) nodes_[at].wild = nodes_[child].wild;
+    if (nodes_[at].mark == 0) nodes_[at].mark = nodes_[child].mark;
+    join(at, child);
+  }
+}
+
 bool MarkerTrie::step_wild(Cursor& at, char c) const {
   const Node wild = nodes_[at.node].wild;
   if (c != '<') {

@@ -59,6 +59,8 @@ class MarkerTrie {
   void add(std::string_view lead, std::string_view text, const Mark& mark);
   /// The same, where a `*` is any text up to a `<`.
   void add_loose(std::string_view lead, std::string_view text, const Mark& mark);
+  /// To be called once all is added: what may follow any text then also follows text that another marker spells out.
+  void settle();
 
   bool empty() const { return nodes_.size() == 1; }
   /// Text that begins so is held for other reasons.
@@ -125,6 +127,7 @@ class MarkerTrie {
   Node grow(Node from, char c);
   void spread(Node node, Node wild);
   void clear_wild(Node node, Node wild);
+  void join(Node to, Node from);
   void end(Node node, const Mark& mark);
   bool step_wild(Cursor& at, char c) const;
 

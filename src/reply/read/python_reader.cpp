@@ -33,6 +33,7 @@ class PythonReader final : public PartReaderOf<PythonReader> {
     std::string json;
     const Scan scan = scanner_.run(p, end, json);
     in().out.piece(ReplyEvent::Kind::arguments, {begin, p}, json);
+    if (scanner_.take_repeated()) in().out.malformed(0, kNewArgument);
     if (scan == Scan::more) return;
     if (scan != Scan::bad) return answer({Step::What::done});
     in().put_meant(scanner_.unsaid());

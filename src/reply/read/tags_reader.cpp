@@ -82,6 +82,7 @@ class TagsReader final : public PartReaderOf<TagsReader> {
   bool raw_ = false;    ///< the value begins with a CDATA section
   TagValue::StatedType stated_ = TagValue::StatedType::nothing;
   Frame arguments_;
+  ArgumentNames names_;
   Types::Node schema_ = Types::kUnknown;  ///< of the value
   Box<std::vector<Frame>> nested_;
   HeldText key_;  ///< of the value, where its closing tag repeats it
@@ -101,7 +102,9 @@ bool TagsReader::restart(const CallPart& part, const Reading& in) {
   if (part.kind != CallPart::Kind::arguments || part.arguments.codec != CallArguments::Codec::tags) return false;
   TagsReader fresh(schema_of_call(in), in.limits().depth);
   key_.clear();
+  names_.clear();
   fresh.key_ = std::move(key_);
+  fresh.names_ = std::move(names_);
   *this = std::move(fresh);
   return true;
 }
@@ -346,6 +349,7 @@ void TagsReader::begin_member(const std::string& key) {
     if (data != nullptr) schema_ = data->types[frame.schema].items;
     return;
   }
+  if (depth() == 0 && !names_.add(key)) in().out.malformed(0, kNewArgument);
   std::string json;
   append_json_string(json, key);
   in().put_meant(json.append(": "));

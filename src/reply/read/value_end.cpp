@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/inside.h"
+#include "reply/marker_texts.h"
 #include "reply/read/text_reading.h"
 
 namespace parlance::reply {
@@ -111,7 +112,7 @@ ValueEnd::Verdict ValueEnd::decide(const Mark& mark, std::string_view bytes, std
   const std::string_view source = bytes.substr(0, size), rest = bytes.substr(size);
   if (open_.value.is_raw() || in_.is_certain(source) || open_.value.is_whole(in_)) return Verdict::yes;
   switch (mark.meaning) {
-    case Meaning::tag_open: return decide_open(rest, place + size, true);
+    case Meaning::tag_open: return decide_open(rest, place + size, !is_control_tag(trimmed(source)));
     case Meaning::tag_close: return decide_close(rest, place + size, last);
     default: return decide_end(source, rest, place + size, last);
   }

@@ -10,6 +10,7 @@ namespace {
 
 /// CPython refuses longer integers too (sys.int_info.default_max_str_digits); it bounds what is held of a word or key.
 constexpr std::size_t kLongestWord = 4300;
+constexpr std::size_t kMostUnsaid = 1 << 16;  // bounds white space, too
 
 /// A number or one of the literals as JSON, or "".
 std::string json_of_bare_word(std::string_view word) {
@@ -30,8 +31,11 @@ bool ends_word(char c) { return c == ',' || c == '}' || c == ']' || is_json_spac
 /// The texts keep their memory: a reply with many calls then allocates for the first of them only.
 void BareScanner::restart(const std::string& quote, std::uint32_t depth) {
   BareScanner fresh(quote, depth);
-  for (HeldText* text : {&pending_, &stack_, &word_}) text->clear();
+  for (HeldText* text : {&pending_, &unsaid_, &stack_, &word_}) text->clear();
   fresh.pending_ = std::move(pending_);
+  fresh.unsaid_ = std::move(unsaid_);
+  names_.clear();
+  fresh.names_ = std::move(names_);
   fresh.stack_ = std::move(stack_);
   fresh.word_ = std::move(word_);
   *this = std::move(fresh);
@@ -71,11 +75,16 @@ Scan BareScanner::begin_key(char c) {
   return feed(c);
 }
 
+void BareScanner::put_key(std::string_view key) {
+  append_json_string(json(), key);
+  repeats_ = stack_.size() == 1 && !names_.add(key);
+}
+
 Scan BareScanner::feed_key(char c) {
   if (c == ':') {
     const std::string_view key = trimmed(word_);
     const bool quoted = key.size() > 1 && key.front() == '"' && key.back() == '"';  // as JSON has them
-    append_json_string(json(), quoted ? key.substr(1, key.size() - 2) : key);
+    put_key(quoted ? key.substr(1, key.size() - 2) : key);
     json() += ": ";
     return go(At::value);
   }
@@ -146,7 +155,7 @@ Scan BareScanner::feed_text(char c) {
     json() += '"';
     return go(At::after);
   }
-  append_json_string(json(), word_);
+  put_key(word_);
   return go(At::colon);
 }
 
@@ -154,7 +163,7 @@ Scan BareScanner::feed_text(char c) {
 Scan BareScanner::feed_json_text(char c) {
   constexpr std::uint8_t kEscape = 1, kHex = 5;
   if (seen_ == 0) {
-    if (c == '"' && utf8_.inside()) return bad("UTF-8");
+    if ((c == '"' || c == '\\') && utf8_.inside()) return bad("UTF-8");
     if (c != '"' && c != '\\') put(c);
     if (garbled_) return bad("UTF-8");
     if (c == '"' || c == '\\') json() += c;
@@ -225,12 +234,35 @@ Scan BareScanner::feed(char c) {
   }
 }
 
-/// The caller turns a call that failed into text and must say every byte once. What json() has got is said already; the
-/// string of a value goes there at once, while words, keys and half a quote wait here.
-std::string BareScanner::unsaid() const {
-  if (at_ == At::quote) return std::string(quote().substr(0, seen_));
-  const bool key = at_ == At::in_key || (at_ == At::text && quoted_key_);
-  return std::string(at_ == At::word || key ? word_.view() : std::string_view());
+/// Whether JSON says nothing yet of the byte that was just read.
+bool BareScanner::waits(char c) const {
+  switch (at_) {
+    case At::open:
+    case At::in_key:
+    case At::quote:
+    case At::word: return true;
+    case At::text: return quoted_key_ || seen_ != 0 || utf8_.inside();
+    case At::json_text: return utf8_.inside();
+    // the JSON of a colon has a blank behind it
+    case At::value: return (c != ' ' || !unsaid_.empty()) && is_json_space(c);
+    default: return c == ',' || is_json_space(c);
+  }
+}
+
+/// Reads a byte, and notes which bytes JSON says nothing of.
+/// The caller turns the rest of a call that failed into text and must say every byte once.
+Scan BareScanner::feed_noted(char c) {
+  if (unsaid_.size() > kMostUnsaid) return bad("the rest of the call sooner");
+  const std::size_t size = json().size();
+  const Scan scan = feed(c);
+  if (json().size() != size) unsaid_.clear();
+  if (scan == Scan::bad) return scan;
+  if (waits(c)) {
+    unsaid_ += {&c, 1};
+  } else {
+    unsaid_.clear();
+  }
+  return scan;
 }
 
 Scan BareScanner::run(const char*& p, const char* end, std::string& out) {
@@ -243,14 +275,14 @@ Scan BareScanner::run(const char*& p, const char* end, std::string& out) {
            static_cast<unsigned char>(c) < 0x80;
   };
   // A mend stops the loop: its event must be sent at this byte, before the events of the bytes behind it.
-  while (p != end && scan == Scan::more && mended_ == nullptr) {
+  while (p != end && scan == Scan::more && mended_ == nullptr && !repeats_) {
     if (at_ == At::text && seen_ == 0 && !quoted_key_ && !utf8_.inside()) {  // plain stretches at once
       const char* const from = p;
       while (p != end && is_plain(*p)) ++p;
       json.append(from, p);
       if (p == end) break;
     }
-    scan = feed(*p);
+    scan = feed_noted(*p);
     if (scan != Scan::bad) ++p;
   }
   const std::size_t certain = json.size() - incomplete_tail(json);

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "reply/scan/argument_names.h"
 #include "reply/scan/held.h"
 #include "reply/scan/json_scanner.h"
 
@@ -27,9 +28,11 @@ class BareScanner {
   Scan run(const char*& p, const char* end, std::string& out);
   std::string_view expected() const { return expected_; }
   /// Where a byte was bad, or no more come: what was read before and is not in any JSON, as it was written.
-  std::string unsaid() const;
+  std::string unsaid() const { return std::string(unsaid_.view()); }
   /// What should have stood before the byte behind which run() stopped, since it was mended; or null.
   const char* take_mended() { return std::exchange(mended_, nullptr); }
+  /// Whether it stopped because the name of an argument was there before.
+  bool take_repeated() { return std::exchange(repeats_, false); }
 
  private:
   enum class At : std::uint8_t {
@@ -48,6 +51,8 @@ class BareScanner {
     after
   };
   Scan feed(char c);
+  Scan feed_noted(char c);
+  bool waits(char c) const;
   std::string& json() { return *json_; }
   std::string_view quote() const { return *quote_; }
   Scan bad(const char* expected) {
@@ -70,17 +75,21 @@ class BareScanner {
   Scan feed_json_text(char c);
   Scan feed_after(char c);
   void put(char c);
+  void put_key(std::string_view key);
   bool inside_object() const { return stack_.back() == '{'; }
 
   const std::string* quote_;
   const char* expected_ = "";
   std::string* json_ = nullptr;  ///< what run() makes
   HeldText pending_;             ///< the beginning of a code point
+  HeldText unsaid_;              ///< the bytes behind those that JSON was given out for
   HeldText stack_;               ///< brackets
   HeldText word_;                ///< a key, number or literal
+  ArgumentNames names_;
   std::uint32_t limit_;
   At at_ = At::open;
   bool quoted_key_ = false;
+  bool repeats_ = false;
   const char* mended_ = nullptr;
   bool garbled_ = false;  ///< a string is no UTF-8
   Utf8Scanner utf8_;

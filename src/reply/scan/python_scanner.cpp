@@ -43,11 +43,17 @@ std::string_view json_of_python_word(std::string_view word) {
 void PythonScanner::restart(const std::string& callee, std::uint32_t depth, std::uint32_t pending) {
   PythonScanner fresh(callee, depth, pending);
   pending_.clear();
+  unsaid_.clear();
   word_.clear();
-  if (frames_) frames_->clear();
+  if (brackets_) {
+    brackets_->frames.clear();
+    brackets_->names.clear();
+    brackets_->repeats = false;
+  }
   fresh.pending_ = std::move(pending_);
+  fresh.unsaid_ = std::move(unsaid_);
   fresh.word_ = std::move(word_);
-  fresh.frames_ = std::move(frames_);
+  fresh.brackets_ = std::move(brackets_);
   *this = std::move(fresh);
 }
 
@@ -87,7 +93,6 @@ Scan PythonScanner::push(In in) {
 
 /// A bracket with one element and no comma is no tuple: blanks stand for it.
 Scan PythonScanner::pop() {
-  behind_comma_ = false;
   const Frame frame = frames().back();
   frames().pop_back();
   if (!frame.decided) --undecided_;
@@ -103,7 +108,6 @@ Scan PythonScanner::pop() {
 
 Scan PythonScanner::comma() {
   Frame& frame = frames().back();
-  behind_comma_ = true;
   if (!frame.decided) {
     frame.decided = true;
     --undecided_;
@@ -126,7 +130,6 @@ Scan PythonScanner::begin_element() {
   Frame& frame = frames().back();
   if (frame.filled) json() += ", ";
   frame.filled = true;
-  behind_comma_ = false;
   return Scan::more;
 }
 
@@ -151,6 +154,7 @@ Scan PythonScanner::feed_name(char c) {
   }
   if (!is_utf8(word_)) return bad("a name in UTF-8");
   if (c != '=' && c != '#' && c != '\\' && !is_blank(c)) return bad("'='");
+  brackets_->repeats = !brackets_->names.add(word_);
   begin_element();
   json().append("\"").append(word_.view()).append("\": ");
   at_ = At::equals;
@@ -281,6 +285,47 @@ Scan PythonScanner::feed(char c) {
   }
 }
 
+/// Whether JSON says nothing yet of the byte that was just read.
+bool PythonScanner::waits(char c) const {
+  switch (at_) {
+    case At::text: return utf8_.inside();
+    case At::quote: return false;
+    case At::callee:
+    case At::open:
+    case At::name:
+    case At::word:
+    case At::number:
+    case At::sign:
+    case At::prefix:
+    case At::quotes:
+    case At::closing:
+    case At::escape:
+    case At::digits:
+    case At::octal:
+    case At::after_text: return true;
+    // the JSON of a colon has a blank behind it
+    case At::value: return (c != ' ' || !unsaid_.empty()) && (comment_ || continued_ || is_blank(c));
+    default: return c == ',' || comment_ || continued_ || is_blank(c);
+  }
+}
+
+/// Reads a byte, and notes which bytes JSON says nothing of.
+Scan PythonScanner::feed_noted(char c) {
+  const std::size_t size = json().size();
+  const std::uint16_t undecided = undecided_;
+  if (unsaid_.size() > pending_limit_) return bad("the rest of the call sooner");
+  const Scan scan = feed(c);
+  const bool has_said = undecided_ == 0 && (undecided != 0 || json().size() != size);
+  if (has_said || (undecided == 0 && undecided_ != 0)) unsaid_.clear();
+  if (scan == Scan::bad) return scan;
+  if (undecided_ != 0 || waits(c)) {
+    unsaid_ += {&c, 1};
+  } else {
+    unsaid_.clear();
+  }
+  return scan;
+}
+
 /// What is certain leaves; the rest waits for the next run.
 void PythonScanner::take(std::string& out) {
   const std::size_t certain = undecided_from_;
@@ -298,15 +343,16 @@ const char* PythonScanner::skip_name(const char* p, const char* end) {
   end = p + std::min(kLongestName - word_.size(), static_cast<std::size_t>(end - p));
   while (p != end && (is_letter(*p) || is_digit(*p))) ++p;
   word_ += {from, static_cast<std::size_t>(p - from)};
+  unsaid_ += {from, static_cast<std::size_t>(p - from)};
   return p;
 }
 
 Scan PythonScanner::run(const char*& p, const char* end, std::string& out) {
   std::string json = pending_.take();
   json_ = &json;
-  if (!frames_) frames_.make();
+  if (!brackets_) brackets_.make();
   Scan scan = Scan::more;
-  while (p != end && scan == Scan::more) {
+  while (p != end && scan == Scan::more && !brackets_->repeats) {
     if (at_ == At::text && undecided_ == 0 && !after_return_ && !utf8_.inside()) {  // plain stretches at once
       const char* const from = p;
       while (p != end && is_plain(*p) && *p != quote_) ++p;
@@ -314,7 +360,7 @@ Scan PythonScanner::run(const char*& p, const char* end, std::string& out) {
       if (p == end) break;
     }
     if (at_ == At::name && (p = skip_name(p, end)) == end) break;
-    scan = feed(*p);
+    scan = feed_noted(*p);
     if (scan != Scan::bad) ++p;
   }
   if (undecided_ == 0) {  // all of it leaves, but for what is no code point yet

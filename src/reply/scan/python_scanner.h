@@ -12,8 +12,10 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "reply/scan/argument_names.h"
 #include "reply/scan/held.h"
 #include "reply/scan/json_scanner.h"
 
@@ -37,8 +39,10 @@ class PythonScanner {
   /// that follows until then.
   Scan run(const char*& p, const char* end, std::string& out);
   std::string_view expected() const { return expected_; }
+  /// Whether run() stopped because the name of an argument was there before.
+  bool take_repeated() { return brackets_ && std::exchange(brackets_->repeats, false); }
   /// Where a byte was bad, or no more come: what was read before and is not in any JSON, as it was written.
-  std::string unsaid() const;
+  std::string unsaid() const { return std::string(unsaid_.view()); }
   /// How many round brackets are open, the call's own too; and the quote of the text that is, or 0.
   std::size_t open_brackets() const;
   std::size_t open_braces() const;
@@ -77,13 +81,21 @@ class PythonScanner {
     bool decided = true;      ///< bracket: it is a tuple; dict: it is no set
     std::uint32_t place = 0;  ///< of these, where the JSON bracket goes in pending_
   };
+  /// What is open, and the names of the call's arguments.
+  struct Brackets {
+    std::vector<Frame> frames;
+    ArgumentNames names;
+    bool repeats = false;  ///< the last name came before
+  };
   static char close_of(In in) { return in == In::list ? ']' : in == In::dict || in == In::set ? '}' : ')'; }
 
   Scan feed(char c);
   const char* skip_name(const char* p, const char* end);
   void take(std::string& out);
+  Scan feed_noted(char c);
+  bool waits(char c) const;
   std::string& json() { return *json_; }
-  std::vector<Frame>& frames() { return *frames_; }
+  std::vector<Frame>& frames() { return brackets_->frames; }
   Scan bad(const char* expected) {
     expected_ = expected;
     return Scan::bad;
@@ -128,29 +140,29 @@ class PythonScanner {
   const char* expected_ = "";
   std::string* json_ = nullptr;  ///< what run() makes
   HeldText pending_;             ///< JSON that is not certain yet
+  HeldText unsaid_;              ///< the bytes behind those that JSON was given out for
   /// a name, word or number so far; white space behind a closing quote, which may yet be text
   HeldText word_;
-  Box<std::vector<Frame>> frames_;
+  Box<Brackets> brackets_;
   std::uint32_t pending_limit_;
   std::uint32_t undecided_from_ = 0;  ///< where in the JSON the first bracket is that may be a tuple
   std::uint16_t undecided_ = 0;       ///< how many there are
   std::uint16_t depth_limit_;
   std::uint16_t seen_ = 0;  ///< bytes of the callee
   At at_ = At::callee;
-  bool behind_comma_ = false;  ///< one that leaves with what follows it
-  bool comment_ = false;
-  bool continued_ = false;    ///< a backslash outside of texts
-  bool is_key_ = false;       ///< the scalar being read is the key of a dict
-  char sign_ = 0;             ///< of the number, or 0
-  bool scalar_key_ = false;   ///< the last key was no text
-  bool may_be_text_ = false;  ///< the closing quote
-  // texts
-  bool joining_ = false;  ///< a text that continues the one before
-  bool raw_ = false;
-  bool triple_ = false;
-  bool after_return_ = false;
+  char sign_ = 0;  ///< of the number, or 0
   char quote_ = 0;
   std::uint8_t count_ = 0;  ///< closing quotes seen, or digits to come
+  bool comment_ : 1 = false;
+  bool continued_ : 1 = false;    ///< a backslash outside of texts
+  bool is_key_ : 1 = false;       ///< the scalar being read is the key of a dict
+  bool scalar_key_ : 1 = false;   ///< the last key was no text
+  bool may_be_text_ : 1 = false;  ///< the closing quote
+  // texts
+  bool joining_ : 1 = false;  ///< a text that continues the one before
+  bool raw_ : 1 = false;
+  bool triple_ : 1 = false;
+  bool after_return_ : 1 = false;
   char32_t value_ = 0;
   Utf8Scanner utf8_;
 };

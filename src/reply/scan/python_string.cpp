@@ -151,7 +151,7 @@ Scan PythonScanner::feed_octal(char c) {
 
 /// Whether the text may be over before this byte: what goes on with the call stands there.
 bool PythonScanner::ends_text(char c) const {
-  const Frame& frame = frames_->back();
+  const Frame& frame = brackets_->frames.back();
   if (is_key_ && c == ':') return true;
   return (!is_key_ || !frame.decided) && (c == ',' || c == close_of(frame.in));
 }

@@ -14,7 +14,7 @@ const std::string kEmptyCallee;
 /// Its brackets are open. Behind a comma nothing has filled the innermost: the comma has been given out.
 PythonScanner::PythonScanner(const JsonScanner& json, std::uint32_t depth, std::uint32_t pending)
     : PythonScanner(kEmptyCallee, depth, pending) {
-  frames_.make();
+  brackets_.make();
   for (const bool object : json.brackets()) frames().push_back({object ? In::dict : In::list, true, true, 0});
   Frame& inner = frames().back();
   inner.filled = json.behind_colon();
@@ -23,36 +23,16 @@ PythonScanner::PythonScanner(const JsonScanner& json, std::uint32_t depth, std::
 
 std::size_t PythonScanner::open_brackets() const {
   std::size_t count = 0;
-  if (!frames_) return count;
-  for (const Frame& frame : *frames_) count += frame.in == In::call || frame.in == In::bracket ? 1 : 0;
+  if (!brackets_) return count;
+  for (const Frame& frame : brackets_->frames) count += frame.in == In::call || frame.in == In::bracket ? 1 : 0;
   return count;
 }
 
 std::size_t PythonScanner::open_braces() const {
   std::size_t count = 0;
-  if (!frames_) return count;
-  for (const Frame& frame : *frames_) count += frame.in == In::dict || frame.in == In::set ? 1 : 0;
+  if (!brackets_) return count;
+  for (const Frame& frame : brackets_->frames) count += frame.in == In::dict || frame.in == In::set ? 1 : 0;
   return count;
-}
-
-std::string PythonScanner::unsaid() const {
-  std::string text(pending_.view());
-  if (!frames_ || frames_->empty()) return text;
-  for (const Frame& frame : *frames_) {
-    if (!frame.decided && frame.place < text.size()) text[frame.place] = frame.in == In::bracket ? '(' : '{';
-  }
-  if (behind_comma_) text += ", ";
-  switch (at_) {
-    case At::sign: return text += sign_;
-    case At::number: return text.append(sign_ == '\0' ? 0 : 1, sign_).append(word_.view());
-    case At::name:
-    case At::word: return text.append(word_.view());
-    case At::escape: return text += '\\';
-    case At::octal: return append_json_char(text, value_), text;
-    case At::digits: return text.append("\\").append(word_.view());
-    case At::prefix: return text.append("\"").append(word_.view()) += static_cast<char>(value_);
-    default: return text;
-  }
 }
 
 /// It is read as the one argument of a call.
