@@ -572,6 +572,45 @@ def check_python(checks: Checks, tool: Tool) -> None:
     )
 
 
+LEFT_OVER = [  # code that is interrupted, and leaves a program that would read what is typed behind it
+    "subprocess.run(['bash', '-c', 'trap \"\" INT; cat < /dev/tty; true'])",
+    "subprocess.run(['bash', '-c', 'trap \"\" INT TERM; read x < /dev/tty; true'])",
+    "subprocess.run(['bash', '-c', 'less /etc/passwd; true'])",
+    "subprocess.run(['bash', '-ic', 'trap \"\" INT; cat < /dev/tty'])",  # it takes the terminal for its own group
+]
+
+
+def check_left_over(checks: Checks, tool: Tool) -> None:
+    """No program of one code takes the next one, or the blame for it; what an earlier one left in the background stays."""
+    tool.python("import os, subprocess, time; kept = 4; server = subprocess.Popen(['sleep', '1000']); time.sleep(0.1)")
+    for code in LEFT_OVER:
+        answer = tool.python(code, 20)
+        checks.that(answer["end"] == "waits_for_input" and not answer["restarted"], code, answer)
+        answer = tool.python("kept += 1; print(os.tcgetpgrp(1) == os.getpgrp())")
+        checks.equal(answer["observation"], result("True\n"), f"the code behind {code}")
+    tool.python("reader = subprocess.Popen('trap \"\" INT; cat < /dev/tty', shell=True); time.sleep(0.1)")
+    answer = tool.python("time.sleep(2.5); kept")
+    checks.equal(answer["observation"], result("8\n"), "what an earlier code left may wait for input")
+    answer = tool.python("while True: pass", 0.3)
+    checks.that(answer["end"] == "timed_out", "an endless loop", answer)
+    checks.equal(tool.python("server.poll(), reader.poll()")["observation"], result("(None, None)\n"), "they live on")
+    tool.python("os.closerange(3, 256)")
+    checks.equal(tool.python("kept")["observation"], result("8\n"), "descriptors are closed")
+    tool.python("os.closerange(3, 100000)")
+    answer = tool.python("open('ran', 'w'); kept")
+    checks.that(not (tool.place.workspace / "ran").exists() and answer["restarted"], "all of them: Python ends", answer)
+    checks.equal(tool.python("3")["observation"], result("3\n"), "and there is another")
+
+
+def check_left_by_shell(checks: Checks, tool: Tool) -> None:
+    """The same for what bash runs in its own group: command substitutions."""
+    tool.run("kept=4")
+    for command in ("x=$(trap '' INT; cat < /dev/tty; true); echo no", "x=$(trap '' INT TERM; cat < /dev/tty; true); echo no"):
+        answer = tool.run(command, 20)
+        checks.that(answer["end"] == "waits_for_input" and not answer["restarted"], command, answer)
+        checks.equal(said(tool.run("echo $kept")), "4\n", f"the command behind {command}")
+
+
 def descriptors_of(process: int) -> int:
     """How many are open. The watchdog opens some for moments, so this is the least of several looks."""
     looks = []
@@ -627,6 +666,8 @@ PARTS: tuple[Part, ...] = (
     (lambda checks, tool: check_interactive(checks, tool, [*INTERACTIVE][::2]),),
     (lambda checks, tool: check_interactive(checks, tool, [*INTERACTIVE][1::2]),),
     (check_python,),
+    (check_left_over,),
+    (check_left_by_shell,),
 )
 
 

@@ -16,7 +16,11 @@ struct ProcessFacts {
   char state = '?';  ///< 'R', 'S', 'T', 'Z'… as /proc has it
   std::uint64_t threads = 0;
   std::uint64_t resident = 0;  ///< bytes in memory, of which others may share some
+  std::uint64_t begun = 0;     ///< when it began, on the clock of ticks_now()
 };
+
+/// Since the machine has started: a process that begins later has the same or more in `begun`.
+std::uint64_t ticks_now();
 
 /// All processes of the machine that can be seen.
 std::vector<ProcessFacts> all_processes();

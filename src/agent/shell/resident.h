@@ -4,14 +4,18 @@
 //
 //   NAME.command   a file: the text to run
 //   terminal       we type one line, which makes the program run the file; the text's standard output comes here
+//   NAME.lines     for a program that shares its group with those that it starts, which would read from the terminal
+//                  what we type: a pipe that the line comes through instead. It opens it once, at its start, and
+//                  then nobody can open it any more
 //   NAME.errors    a pipe with a name: its standard error
 //   NAME.answers   a pipe with a name: at the end the program writes the token of this command and four fields, each
 //                  with a zero behind it: the status; letters, of which some are kept for the next run; the folder,
 //                  with the end of a line; the numbers of the jobs that run, a line each, or "ends". Behind "ends"
 //                  come the token that it was started with and "saved", if it has saved its state
 //
-// All lie in the session's folder `control`, which programs cannot change, and are opened by name for each command: so
-// the command has no descriptor of ours that it could close, and none stays with what it starts in the background.
+// All lie in the session's folder `control`, which programs cannot change, and but for NAME.lines are opened by name
+// for each command: so the command has no descriptor of ours that it could close, and none stays with what it starts in
+// the background.
 #pragma once
 #include <chrono>
 #include <functional>
@@ -22,6 +26,7 @@
 #include <string_view>
 #include <vector>
 
+#include "agent/sandbox/process_tree.h"
 #include "agent/sandbox/sandbox.h"
 #include "agent/shell/capture.h"
 #include "agent/shell/open_watch.h"
@@ -37,7 +42,7 @@ enum class RunEnd : std::uint8_t {
   waits_for_input,  ///< it read from the terminal, where nobody types
   too_much_output,
   program_ended,  ///< the shell itself has ended, and with it all that ran in it
-  never_ran,      ///< the shell could not even begin it, and was ended
+  never_ran,      ///< the program ended, or was ended, before it could even begin it
 };
 
 /// "finished", "timed_out"…
@@ -86,6 +91,8 @@ struct ResidentKind {
   std::string after_line{};
   /// Those of these letters that are in an answer's second field stand for `{kept}` in the scripts of the next run.
   std::string kept{};
+  /// Its lines come through NAME.lines, and not from the terminal.
+  bool has_lines = false;
   /// Its commands have another standard input than itself: where it reads its own, it is at its prompt.
   bool has_prompt = false;
   /// Files to write before each run, as name and text with `{}` for the token and `{kept}`.
@@ -110,17 +117,22 @@ class Resident {
   explicit Resident(const Sandbox& sandbox, ResidentKind kind) : sandbox_(sandbox), kind_(std::move(kind)) {}
   Result<void> open_pipes();
   Result<void> launch(const std::string& folder);
+  Result<void> open_lines();
+  void hide_lines() const;
+  void type(const std::string& line) const;
   Result<void> write_files(const std::string& text, const std::string& token);
   std::string path(const std::string& ending) const;
   RunResult finish(Run& run);
-  void interrupt(int signal) const;
-  bool somebody_should_type() const;
+  std::vector<ProcessFacts> in_foreground(std::uint64_t since) const;
+  bool has_left_programs(std::uint64_t since) const;
+  void interrupt(int signal, std::uint64_t since) const;
+  bool somebody_should_type(std::uint64_t since) const;
   void wait_for_prompt();
 
   const Sandbox& sandbox_;
   ResidentKind kind_;
   Terminal terminal_;
-  Descriptor errors_, answers_;
+  Descriptor errors_, answers_, lines_;
   OpenWatch command_;  ///< of the file with the run's text
   std::unique_ptr<SandboxedProcess> process_;
   int group_ = 0;      ///< of the program itself, in the terminal's foreground when nothing else is

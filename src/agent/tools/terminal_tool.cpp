@@ -67,6 +67,7 @@ std::string with_space(const std::string& sentence) { return sentence.empty() ? 
 std::string status_of(const CodeResult& result) {
   if (result.run.end == RunEnd::program_ended)
     return how_it_ended("Python", result.run) + ", " + seconds_text(result.run.seconds);
+  if (result.run.end == RunEnd::never_ran) return "it did not run, " + seconds_text(result.run.seconds);
   if (result.run.end != RunEnd::finished) return status_of_run(result.run);
   return (result.failed ? "an exception, " : "") + seconds_text(result.run.seconds);
 }
