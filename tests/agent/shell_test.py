@@ -235,6 +235,16 @@ def check_waiting_shell(checks: Checks, tool: Tool) -> None:
     checks.that(answer["restarted"], "an end right behind a command is told with it", answer)
 
 
+def check_stopped_between(checks: Checks, tool: Tool) -> None:
+    """A shell that is stopped within its read at the prompt, while no command runs, is told to go on as well."""
+    for _ in range(4):  # whether the call can be seen while it is stopped is chance
+        tool.run("KEPT=7; (sleep 0.2; kill -STOP $$) & echo begun")
+        time.sleep(0.6)
+        answer = tool.run("echo on $KEPT")
+        told = any("stopped" in note for note in answer["notes"])
+        checks.that((answer["end"], answer["out"]["text"]) == ("finished", "on 7\n") and told, "stopped between two commands", answer)
+
+
 def check_folder_names(checks: Checks, tool: Tool) -> None:
     folder = f"{tool.place.workspace}/one\ntwo"
     answer = tool.run("mkdir $'one\\ntwo'; cd $'one\\ntwo'; KEPT=7; sleep 100 &")
@@ -662,6 +672,7 @@ PARTS: tuple[Part, ...] = (
     (check_lost,),
     (check_quiet,),
     (check_waiting_shell, check_folder_names),
+    (check_stopped_between,),
     (check_waiting,),
     (lambda checks, tool: check_interactive(checks, tool, [*INTERACTIVE][::2]),),
     (lambda checks, tool: check_interactive(checks, tool, [*INTERACTIVE][1::2]),),

@@ -128,7 +128,8 @@ WaitingCall waiting_call(pid_t process) {
   WaitingCall call;
   char* end = nullptr;
   const long number = std::strtol(text.c_str(), &end, 10);
-  if (end == text.c_str()) return call;
+  // The call that a stopped process was in can still be seen.
+  if (end == text.c_str() || state_of(process) == 'T') return call;
   call.number = number;
   for (std::uint64_t& argument : call.arguments) argument = std::strtoull(end, &end, 16);
   return call;
