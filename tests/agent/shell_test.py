@@ -179,7 +179,7 @@ def check_lost(checks: Checks, tool: Tool) -> None:
 
 
 QUIET = {  # settings of a shell, and what the next command prints with them
-    "set -x": ("a\n", "+++ echo a\n"),
+    "set -x": ("a\n", "++++ echo a\n"),
     "set +x; set -v": ("a\n", "echo a\n"),
     "set +v; PS0='[ps0]'; PS1='$ '; PROMPT_COMMAND=('echo pc1' 'echo pc2 >&2')": ("a\n", ""),
     "declare -p PS0; trap 'echo trapped >&2' DEBUG ERR": ("a\n", ""),
@@ -266,10 +266,39 @@ def check_forged_ends(checks: Checks, tool: Tool) -> None:
     checks.that("end" in said(answer) and answer["seconds"] > 0.4, "no output is an end", answer)
 
 
+SPY = """
+import pathlib, re, sys
+folders, found = [pathlib.Path(each) for each in sys.argv[1:]], pathlib.Path("found.txt").open("a")
+while True:
+    for place in [each for folder in folders for each in folder.glob("*") if each.is_file()]:
+        try:
+            text = place.read_text(errors="replace")
+        except OSError:
+            continue
+        for token in re.findall("(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])", text):
+            print(place, token, file=found, flush=True)
+    pathlib.Path("looks").touch()
+"""
+
+
+def check_tokens(checks: Checks, tool: Tool) -> None:
+    """What runs in the background finds the token of no command in a file, a command line or an environment."""
+    control = "/run/parlance" if tool.start["kind"] == "bubblewrap" else "${TMPDIR%/tmp}/control"
+    tool.run("true")
+    tool.run(f"cat > spy.py << 'end'\n{SPY}\nend\npython3 spy.py {control} /proc/$$ & while [ ! -e looks ]; do sleep 0.05; done")
+    for command in ("sleep 0.2", "set -a; sleep 0.2", "set -x; sleep 0.2", "set +x; (kill -INT $$); sleep 1", "sh -c 'kill -INT $$'"):
+        tool.run(command)
+    answer = tool.run(
+        "set | grep -a parlance_; declare -p | grep -a parlance_; env | grep -a parlance_; history; echo $# $@; cat found.txt"
+    )
+    checks.equal(answer["out"]["text"], "0\n", "no token is there to be found")
+    answer = tool.run("set -- a b; set -o history")
+    checks.equal(said(tool.run("history; echo $1 $2")), "a b\n", "nor in the history")
+
+
 FORGER = """
-import os, re, signal, sys
-control, state = sys.argv[1], sys.argv[2]
-token = re.search("[0-9a-f]{32}", open(control + "/shell.leave").read())[0]
+import os, signal, sys
+control, state, token = sys.argv[1:]
 open(state + "/shell.saved", "w").write("ls() { echo forged; }\\n# whole\\n")
 with open(control + "/shell.answers", "wb", buffering=0) as pipe:
     pipe.write(b"\\0".join([token.encode(), b"0", b"", b"/\\n", b"ends", token.encode(), b"saved", b""]))
@@ -282,7 +311,7 @@ def check_forged_state(checks: Checks, tool: Tool) -> None:
     control = "/run/parlance" if tool.start["kind"] == "bubblewrap" else "${TMPDIR%/tmp}/control"
     tool.run(f"cat > forger.py << 'end'\n{FORGER}\nend")
     for wait in ("", "; sleep 5"):
-        answer = tool.run(f"python3 forger.py {control} {control}/state{wait}", timeout=30)
+        answer = tool.run(f"python3 forger.py {control} {control}/state {'0' * 32}{wait}", timeout=30)
         checks.that((answer["restarted"], answer["restored"]) == (True, False), "a forged state", answer)
         checks.that("forged" not in said(tool.run("ls")), "it is not run")
     tool.run(f"K=1; D={control}/state; printf 'ls() {{ echo forged; }}\\n# whole\\n' > $D/shell.saved; sleep 100 &")
@@ -662,6 +691,7 @@ Part = tuple[Callable[[Checks, Tool], None], ...]
 PARTS: tuple[Part, ...] = (
     (check_state, check_status, check_output, check_leaks, check_traces),
     (check_ends, check_forged_ends),
+    (check_tokens,),
     (check_forged_state, check_signals, check_cut_off, check_unclosed),
     (lambda checks, tool: check_time_limit(checks, tool, ENDLESS[::2]),),
     (lambda checks, tool: check_time_limit(checks, tool, ENDLESS[1::2]),),

@@ -31,6 +31,7 @@ constexpr double kLost = 0.5;   // seconds at the prompt without a report
 constexpr double kBack = 0.1;   // seconds between a report and the prompt
 constexpr double kDrain = 2;    // seconds for output that is on its way
 constexpr int kTick = 50;       // milliseconds
+constexpr std::string_view kStartFile = "start";
 
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
@@ -148,19 +149,22 @@ void Resident::type(const std::string& line) const {
   [[maybe_unused]] const ssize_t written = ::write(lines_.get(), text.data(), text.size());
 }
 
-Result<void> Resident::write_files(const std::string& text, const std::string& token) {
-  Result<void> done = write_file(path("command"), text);
-  for (const auto& [ending, script] : kind_.scripts) {
-    if (done) done = write_file(path(ending), with_token(with_words(script, "{kept}", kept_), token));
-  }
+Result<void> Resident::write_scripts() {
+  Result<void> done;
+  for (const auto& [ending, script] : kind_.scripts)
+    if (done) done = write_file(path(ending), ending == kStartFile ? with_token(script, token_of_start_) : script);
   return done;
+}
+
+std::string Resident::line_of(const std::string& line, const std::string& token) const {
+  return with_token(with_words(line, "{kept}", kept_), token);
 }
 
 /// One run, from the typed line to the program's answer.
 struct Resident::Run {
   Resident& resident;
   const RunOptions& options;
-  std::string token;
+  std::string token, after_line;
   Capture out, err;
   CharacterBorder out_border{}, err_border{};
   std::string received{};  ///< at the pipe of answers
@@ -251,18 +255,24 @@ struct Resident::Run {
     if (may_ask && !resident.has_left_programs(begin_ticks)) ask_for_report();
   }
 
+  /// The last report. How the program ends counts more.
+  std::optional<Answer> answer() const {
+    const std::optional<Answer> end = answer_in(received, resident.token_of_start_);
+    return end ? end : answer_in(received, token);
+  }
+
   /// The report of a command; of one that was interrupted it counts once no program of it is in the foreground any
   /// more, where that could read what is typed for the next one.
   bool is_over() const {
-    const std::optional<Answer> answer = answer_in(received, token);
-    if (!answer || answer->ends()) return false;  // else wait for that
+    const std::optional<Answer> last = answer();
+    if (!last || last->ends()) return false;  // else wait for that
     return stage == 0 || !resident.has_left_programs(begin_ticks);
   }
 
   void ask_for_report() {
     typed = Clock::now();
     ++times_typed;
-    resident.type(resident.kind_.after_line);
+    resident.type(after_line);
   }
 
   /// Is the program at its prompt, and has not reported? Then the command was cut off by other means than ours (a
@@ -353,7 +363,7 @@ bool Resident::somebody_should_type(std::uint64_t since) const {
 
 Result<void> Resident::launch(const std::string& folder) {
   const std::string token = token_of_start_ = random_token();
-  if (Result<void> written = write_files("", token); !written) return written;
+  if (Result<void> written = write_scripts(); !written) return written;
   Launch launch;
   for (const std::string& part : kind_.command) launch.command.push_back(with_token(part, token));
   launch.environment = sandbox_.environment();
@@ -383,6 +393,7 @@ Result<void> Resident::launch(const std::string& folder) {
   for (const ProcessFacts& facts : processes_below(process_->root())) own_.insert(facts.pid);
   read_some(errors_.get());
   hide_lines();
+  unlink(path(std::string(kStartFile)).c_str());
   return {};
 }
 
@@ -418,12 +429,17 @@ void note_file_size(RunResult& run, const Sandbox& sandbox) {
 
 Result<RunResult> Resident::run(const std::string& text, const RunOptions& options) {
   const std::string token = random_token();
-  if (Result<void> written = write_files(text, token); !written) return written.error();
+  if (Result<void> written = write_file(path("command"), text); !written) return written.error();
   const OutputFiles files(sandbox_);
   read_some(answers_.get());
-  Run run{*this, options, token, files.capture(options.output, ".out"), files.capture(options.output, ".err")};
+  Run run{*this,
+          options,
+          token,
+          line_of(kind_.after_line, token),
+          files.capture(options.output, ".out"),
+          files.capture(options.output, ".err")};
   command_.begin(path("command"));
-  type(with_token(kind_.run_line, token));
+  type(line_of(kind_.run_line, token));
   while (!ended()) {
     run.read_pipes();
     if (run.is_over()) break;
@@ -451,7 +467,8 @@ RunResult Resident::finish(Run& run) {
   RunResult result;
   result.seconds = seconds_since(run.begin);
   run.drain();
-  const std::optional<Answer> answer = answer_in(run.received += read_some(answers_.get()), run.token);
+  run.received += read_some(answers_.get());
+  const std::optional<Answer> answer = run.answer();
   result.end = run.reason;
   if (ended()) {
     result.end = run.reason == RunEnd::finished ? RunEnd::program_ended : run.reason;
@@ -463,7 +480,7 @@ RunResult Resident::finish(Run& run) {
     const bool by_signal = result.status && *result.status > 128 && *result.status != 128 + SIGKILL;
     if (!result.status || (answer->ends() && !by_signal)) result.status = std::atoi(answer->status.c_str());
     result.saved =
-        ended() && answer->ends() && run.received.find(token_of_start_ + '\0' + "saved") != std::string::npos;
+        ended() && answer->ends() && run.received.find(token_of_start_ + "saved" + '\0') != std::string::npos;
     result.folder = answer->folder;
     result.background_jobs = ended() ? std::vector<int>() : numbers_in(answer->jobs);
     kept_ = answer->letters;
@@ -481,7 +498,7 @@ RunResult Resident::finish(Run& run) {
   // bash ends its line at an interruption.
   if ((run.stage != 0 || run.times_typed > 0) && result.err.text == "\n") result.err.text.clear();
   // With `set -v` it shows what was typed behind one.
-  if (run.times_typed > 0) result.err.text = with_words(std::move(result.err.text), kind_.after_line + "\n", "");
+  if (run.times_typed > 0) result.err.text = with_words(std::move(result.err.text), run.after_line + "\n", "");
   return result;
 }
 

@@ -10,8 +10,12 @@
 //   NAME.errors    a pipe with a name: its standard error
 //   NAME.answers   a pipe with a name: at the end the program writes the token of this command and four fields, each
 //                  with a zero behind it: the status; letters, of which some are kept for the next run; the folder,
-//                  with the end of a line; the numbers of the jobs that run, a line each, or "ends". Behind "ends"
-//                  come the token that it was started with and "saved", if it has saved its state
+//                  with the end of a line; the numbers of the jobs that run, a line each. If the program itself ends,
+//                  it does so with the token that it was started with, and the last field is "ends"; behind that
+//                  comes this token with "saved" at its end, if it has saved its state
+//
+// A token is in no file, so that what an earlier command has left cannot have that of a later one: it comes with the
+// line that we type, and the program keeps it in its memory alone.
 //
 // All lie in the session's folder `control`, which programs cannot change, and but for NAME.lines are opened by name
 // for each command: so the command has no descriptor of ours that it could close, and none stays with what it starts in
@@ -84,18 +88,19 @@ struct ResidentKind {
   std::string name{};                  ///< of its files in the folder
   std::string title{};                 ///< for people: "Python"
   std::vector<std::string> command{};  ///< with arguments
-  /// The line that makes it run the command. `{}` stands for the token.
+  /// The line that makes it run the command. `{}` stands for the token, `{kept}` for letters of the last answer.
   std::string run_line{};
   /// Typed where the run's own report was cut off, by an interruption or a program that died of SIGINT; "": it never
   /// is.
   std::string after_line{};
-  /// Those of these letters that are in an answer's second field stand for `{kept}` in the scripts of the next run.
+  /// Those of these letters that are in an answer's second field stand for `{kept}` in the line of the next run.
   std::string kept{};
   /// Its lines come through NAME.lines, and not from the terminal.
   bool has_lines = false;
   /// Its commands have another standard input than itself: where it reads its own, it is at its prompt.
   bool has_prompt = false;
-  /// Files to write before each run, as name and text with `{}` for the token and `{kept}`.
+  /// Files to write before it starts, as name and text. The one that is called "start" has `{}` for the token that it
+  /// starts with, and is gone once it has.
   std::vector<std::pair<std::string, std::string>> scripts{};
 };
 
@@ -120,7 +125,8 @@ class Resident {
   Result<void> open_lines();
   void hide_lines() const;
   void type(const std::string& line) const;
-  Result<void> write_files(const std::string& text, const std::string& token);
+  Result<void> write_scripts();
+  std::string line_of(const std::string& line, const std::string& token) const;
   std::string path(const std::string& ending) const;
   RunResult finish(Run& run);
   std::vector<ProcessFacts> in_foreground(std::uint64_t since) const;
