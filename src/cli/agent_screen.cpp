@@ -150,8 +150,8 @@ void People::outcome(const AgentEvent& event) {
   line_break();
   for (std::size_t at = 0; is_shown && at < outcome.notes.size(); ++at) say(kYellow, "[" + outcome.notes[at] + "]\n");
   say(outcome.succeeded ? kGreen : kRed, outcome.succeeded ? "✓" : "✗");
-  say(kDim,
-      " " + (is_shown ? outcome.status : std::string(event.name)) + (outcome.changed ? " (files changed)" : "") + "\n");
+  const std::string changed = outcome.maybe_changed ? " (maybe files changed)" : " (files changed)";
+  say(kDim, " " + (is_shown ? outcome.status : std::string(event.name)) + (outcome.changed ? changed : "") + "\n");
   was_called_ = false;
 }
 
@@ -245,7 +245,9 @@ void Programs::add(JsonWriter& made, const AgentEvent& event) {
   if (!event.id.empty()) made.text("id", event.id).text("name", event.name).text("arguments", event.arguments);
   if (!event.text.empty() || event.outcome != nullptr) made.text("text", event.text);
   if (const ToolOutcome* outcome = event.outcome)
-    made.flag("succeeded", outcome->succeeded).flag("changed", outcome->changed);
+    made.flag("succeeded", outcome->succeeded)
+        .flag("changed", outcome->changed)
+        .flag("maybe_changed", outcome->maybe_changed);
   if (const AgentEvent::Compaction* compaction = event.compaction) {
     made.number("first", whole(compaction->first)).number("count", whole(compaction->count));
     made.number("kept_tokens", whole(compaction->kept_tokens)).number("freed_tokens", whole(compaction->freed_tokens));

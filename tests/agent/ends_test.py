@@ -117,6 +117,30 @@ def check_killed(checks: Checks, new: Callable[[], Run]) -> None:
             run.check_replay(checks, "killed and resumed")
 
 
+def check_maybe_changed(checks: Checks, new: Callable[[], Run]) -> None:
+    """A command that is stopped with the run may have changed files, and nobody looks any more: "maybe", and not "changed"."""
+    for is_json in (True, False):
+        run = new()
+        with with_engine(run, Script(run, "touch made", "echo begun-$((1 + 1)); sleep 30")) as engine:
+            command = [one for one in run.command(engine.url) if is_json or one != "--json"]
+            process = subprocess.Popen([*command, "Do it."], stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True)
+            assert process.stdout is not None
+            shown = ""
+            for line in process.stdout:
+                shown += line
+                if "begun-2" in line:
+                    break
+            process.send_signal(signal.SIGTERM)
+            shown += process.communicate(timeout=LONGEST)[0]
+        if is_json:
+            outcomes = events_of(shown).of("outcome")
+            told = [(one["changed"], one["maybe_changed"]) for one in outcomes]
+            checks.equal(told, [(True, False), (True, True)], "what was changed, for programs")
+        else:
+            ends = [line.rpartition(" (")[2] for line in shown.splitlines() if "files changed)" in line]
+            checks.equal(ends, ["files changed)", "maybe files changed)"], f"what was changed, on the screen: {shown}")
+
+
 def waiting(wire: Wire) -> list[tuple[str, Pieces]]:
     """Replies that end as calls do, and have none."""
     if wire.name != "chatglm3":
@@ -300,6 +324,7 @@ def main() -> int:
         for check in (
             check_recorded,
             check_killed,
+            check_maybe_changed,
             check_waiting,
             check_values,
             check_numbers,

@@ -130,7 +130,8 @@ AgentTool terminal_tool(PersistentShell& shell, WorkspaceChanges& changes, Sandb
                        .changes = told_changes(changes, changed, is_fine, others_run),
                        .compared = said_of(*result, false),
                        .status = status_of_run(result->run),
-                       .notes = joined(result->run.notes, sentences_of(*result))};
+                       .notes = joined(result->run.notes, sentences_of(*result)),
+                       .maybe_changed = !changed.empty() && !WorkspaceChanges::are_sure(changed)};
   };
   return {.name = std::string(kTerminalTool.name),
           .description = "Runs a command in a persistent bash shell, and returns its exit status, stdout and stderr." +
@@ -159,7 +160,8 @@ AgentTool interpreter_tool(Interpreter& interpreter, WorkspaceChanges& changes, 
                        .changed = !changed.empty(),
                        .changes = told_changes(changes, changed, is_fine, false),
                        .status = status_of(*result),
-                       .notes = result->notes()};
+                       .notes = result->notes(),
+                       .maybe_changed = !changed.empty() && !WorkspaceChanges::are_sure(changed)};
   };
   return {.name = std::string(kInterpreterTool.name),
           .description = "Runs Python code in a persistent process, and returns what it prints and its last value." +
