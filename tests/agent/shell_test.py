@@ -169,6 +169,8 @@ def check_lost(checks: Checks, tool: Tool) -> None:
         tool.run(f"rm -f ran{number}")
         first = tool.run(command, timeout=60)
         checks.that(first["seconds"] < 5, f"{command!r} does not wait", first)
+        told = any("could run nothing any more" in note for note in first["notes"])
+        checks.that(told == (first["status"] == 137), f"{command!r}: who has ended the shell is said", first)
         second = tool.run(f"touch ran{number}; echo alive", timeout=60)
         ran = (tool.place.workspace / f"ran{number}").exists()
         checks.that(second["seconds"] < 8, f"behind {command!r} nothing waits", second)

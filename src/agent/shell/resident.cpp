@@ -177,6 +177,7 @@ struct Resident::Run {
   Clock::time_point at_prompt_since{};
   int times_typed = 0;  ///< the line after an interruption
   bool was_stopped = false;
+  bool was_lost = false;  ///< it was ended by us, as it could report nothing any more
 
   void take(Stream stream, const std::string& bytes) {
     if (bytes.empty()) return;
@@ -354,8 +355,10 @@ void Resident::interrupt(int signal, std::uint64_t since) const {
     if (facts.group == group_) kill(facts.pid, signal);
 }
 
+/// At its prompt the program waits for us.
 bool Resident::somebody_should_type(std::uint64_t since) const {
-  const bool is_itself = terminal_.foreground() == group_ && waits_for_input(group_, errors_.get());
+  const bool is_at_prompt = kind_.has_prompt && waits_at_terminal_input(group_);
+  const bool is_itself = terminal_.foreground() == group_ && !is_at_prompt && waits_for_input(group_, errors_.get());
   return is_itself || std::ranges::any_of(in_foreground(since), [this](const ProcessFacts& facts) {
            return waits_for_input(facts.pid, errors_.get());
          });
@@ -447,6 +450,7 @@ Result<RunResult> Resident::run(const std::string& text, const RunOptions& optio
     if (run.stage != 0) run.go_on_stopping();
     run.keep_going();
     if (!run.is_lost(command_.was_opened())) continue;
+    run.was_lost = command_.was_opened();
     process_->kill();
   }
   if (ended() && !command_.was_opened()) run.reason = RunEnd::never_ran;
@@ -490,6 +494,7 @@ RunResult Resident::finish(Run& run) {
   note_file_size(result, sandbox_);
   if (run.stage == 0 && run.times_typed > 0 && result.status == 128 + SIGINT)
     result.notes.push_back("A program was ended by SIGINT, and the rest of the command was left out.");
+  if (run.was_lost) result.notes.push_back(kind_.title + " could run nothing any more behind that, and was ended.");
   if (run.was_stopped) result.notes.push_back(kind_.title + " had stopped itself, and was told to go on.");
   run.show(Stream::out, run.out_border.rest());
   run.show(Stream::err, run.err_border.rest());
