@@ -141,6 +141,18 @@ def check_maybe_changed(checks: Checks, new: Callable[[], Run]) -> None:
             checks.equal(ends, ["files changed)", "maybe files changed)"], f"what was changed, on the screen: {shown}")
 
 
+def check_not_begun(checks: Checks, new: Callable[[], Run]) -> None:
+    """A run that was killed before its first record is not one to go on with, and that is what is said."""
+    run = new()
+    go(run, "true")
+    heads = [line for line in run.transcript().read_text("utf-8").splitlines(keepends=True) if json.loads(line)["record"] == "head"]
+    for kept in ("", *heads[:1]):
+        run.transcript().write_text(kept, "utf-8")
+        done = end_of(resuming(run, "http://127.0.0.1:9"))
+        checks.equal(done.returncode, 3, f"not begun: {done.stderr}")
+        checks.that("no run has begun" in done.stderr + done.stdout, f"not begun: {done.stderr}")
+
+
 def waiting(wire: Wire) -> list[tuple[str, Pieces]]:
     """Replies that end as calls do, and have none."""
     if wire.name != "chatglm3":
@@ -325,6 +337,7 @@ def main() -> int:
             check_recorded,
             check_killed,
             check_maybe_changed,
+            check_not_begun,
             check_waiting,
             check_values,
             check_numbers,
