@@ -48,6 +48,8 @@ struct ToolOutcome {
   std::string status{};
   std::vector<std::string> notes{};
   bool interrupted = false;  ///< nobody knows how it ended: that ends the agent's run, and leaves the call open
+  /// With `changed`: something may have been, and nobody could look at it.
+  bool maybe_changed = false;
 };
 
 /// The parameters of a tool that takes no arguments.

@@ -52,7 +52,7 @@ class People : public AgentScreen {
   void say(std::string_view style, std::string_view text) {
     put(style, text, MarkedText::Line::own, columns_of(STDOUT_FILENO));
   }
-  /// One that has none, and that the terminal may break where it likes.
+  /// One that has none, and that the terminal may break where it likes: a path in it can be copied.
   void state(std::string_view text) { put(kDim, text, MarkedText::Line::own, 0); }
   /// What a model or a command says: it must neither control the terminal nor look like a line of ours.
   void quote(std::string_view style, std::string_view text) {
@@ -103,7 +103,7 @@ void People::replied(const AgentReply& reply) {
                 reply.evaluated_tokens ? reply.prompt_tokens - std::min(reply.prompt_tokens, *reply.evaluated_tokens)
                                        : reply.reused_tokens,
                 reply.sampled_tokens, seconds);
-  state(text);
+  say(kDim, text);
   if (!reply.prefix_break.empty()) say(kYellow, "the cache is lost: " + reply.prefix_break + "\n");
 }
 
@@ -150,8 +150,8 @@ void People::outcome(const AgentEvent& event) {
   line_break();
   for (std::size_t at = 0; is_shown && at < outcome.notes.size(); ++at) say(kYellow, "[" + outcome.notes[at] + "]\n");
   say(outcome.succeeded ? kGreen : kRed, outcome.succeeded ? "✓" : "✗");
-  say(kDim,
-      " " + (is_shown ? outcome.status : std::string(event.name)) + (outcome.changed ? " (files changed)" : "") + "\n");
+  const std::string changed = outcome.maybe_changed ? " (maybe files changed)" : " (files changed)";
+  say(kDim, " " + (is_shown ? outcome.status : std::string(event.name)) + (outcome.changed ? changed : "") + "\n");
   was_called_ = false;
 }
 
@@ -164,9 +164,9 @@ void People::end(const AgentEnd& end) {
   line_break();
   const bool is_done = end.reason == AgentEnd::Reason::done;
   say(is_done ? kGreen : kRed, (is_done ? "✓ " : "✗ ") + end.sentence + "\n");
-  state(std::to_string(end.turns) + (end.turns == 1 ? " turn, " : " turns, ") + std::to_string(prompt_) +
-        " tokens of prompts, of which " + std::to_string(reused_) + " were cached, " + std::to_string(sampled_) +
-        " sampled\n");
+  say(kDim, std::to_string(end.turns) + (end.turns == 1 ? " turn, " : " turns, ") + std::to_string(prompt_) +
+                " tokens of prompts, of which " + std::to_string(reused_) + " were cached, " +
+                std::to_string(sampled_) + " sampled\n");
   flush_screen();
 }
 
@@ -245,7 +245,9 @@ void Programs::add(JsonWriter& made, const AgentEvent& event) {
   if (!event.id.empty()) made.text("id", event.id).text("name", event.name).text("arguments", event.arguments);
   if (!event.text.empty() || event.outcome != nullptr) made.text("text", event.text);
   if (const ToolOutcome* outcome = event.outcome)
-    made.flag("succeeded", outcome->succeeded).flag("changed", outcome->changed);
+    made.flag("succeeded", outcome->succeeded)
+        .flag("changed", outcome->changed)
+        .flag("maybe_changed", outcome->maybe_changed);
   if (const AgentEvent::Compaction* compaction = event.compaction) {
     made.number("first", whole(compaction->first)).number("count", whole(compaction->count));
     made.number("kept_tokens", whole(compaction->kept_tokens)).number("freed_tokens", whole(compaction->freed_tokens));

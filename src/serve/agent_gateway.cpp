@@ -1,6 +1,8 @@
 // A gateway for one agent. Begin reading at AgentGateway::open.
 #include "serve/agent_gateway.h"
 
+#include <algorithm>
+
 #include "serve/agent_journal.h"
 #include "serve/agent_model.h"
 #include "serve/capture/reader.h"
@@ -101,6 +103,12 @@ Result<TranscriptHead> read_transcript_head(const std::string& file) {
     made.goal = record.root()["goal"].text();
     made.settings = json_text(record.root()["settings"]);
   }
+  // A run that is killed at its start leaves no more than the file and its head.
+  const bool is_begun =
+      std::ranges::any_of(text->records, [](const CaptureRecord& one) { return one.kind() != "head"; });
+  if (!is_begun)
+    return Error(ErrorCode::conversation, file + " is no transcript to go on with: no run has begun in it")
+        .hint("begin the run anew");
   if (made.session.empty())
     return Error(ErrorCode::conversation, file + " is no transcript of an agent")
         .hint("parlance agent names its transcript when it begins");

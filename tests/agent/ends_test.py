@@ -117,6 +117,42 @@ def check_killed(checks: Checks, new: Callable[[], Run]) -> None:
             run.check_replay(checks, "killed and resumed")
 
 
+def check_maybe_changed(checks: Checks, new: Callable[[], Run]) -> None:
+    """A command that is stopped with the run may have changed files, and nobody looks any more: "maybe", and not "changed"."""
+    for is_json in (True, False):
+        run = new()
+        with with_engine(run, Script(run, "touch made", "echo begun-$((1 + 1)); sleep 30")) as engine:
+            command = [one for one in run.command(engine.url) if is_json or one != "--json"]
+            process = subprocess.Popen([*command, "Do it."], stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True)
+            assert process.stdout is not None
+            shown = ""
+            for line in process.stdout:
+                shown += line
+                if "begun-2" in line:
+                    break
+            process.send_signal(signal.SIGTERM)
+            shown += process.communicate(timeout=LONGEST)[0]
+        if is_json:
+            outcomes = events_of(shown).of("outcome")
+            told = [(one["changed"], one["maybe_changed"]) for one in outcomes]
+            checks.equal(told, [(True, False), (True, True)], "what was changed, for programs")
+        else:
+            ends = [line.rpartition(" (")[2] for line in shown.splitlines() if "files changed)" in line]
+            checks.equal(ends, ["files changed)", "maybe files changed)"], f"what was changed, on the screen: {shown}")
+
+
+def check_not_begun(checks: Checks, new: Callable[[], Run]) -> None:
+    """A run that was killed before its first record is not one to go on with, and that is what is said."""
+    run = new()
+    go(run, "true")
+    heads = [line for line in run.transcript().read_text("utf-8").splitlines(keepends=True) if json.loads(line)["record"] == "head"]
+    for kept in ("", *heads[:1]):
+        run.transcript().write_text(kept, "utf-8")
+        done = end_of(resuming(run, "http://127.0.0.1:9"))
+        checks.equal(done.returncode, 3, f"not begun: {done.stderr}")
+        checks.that("no run has begun" in done.stderr + done.stdout, f"not begun: {done.stderr}")
+
+
 def waiting(wire: Wire) -> list[tuple[str, Pieces]]:
     """Replies that end as calls do, and have none."""
     if wire.name != "chatglm3":
@@ -300,6 +336,8 @@ def main() -> int:
         for check in (
             check_recorded,
             check_killed,
+            check_maybe_changed,
+            check_not_begun,
             check_waiting,
             check_values,
             check_numbers,

@@ -169,6 +169,8 @@ def check_lost(checks: Checks, tool: Tool) -> None:
         tool.run(f"rm -f ran{number}")
         first = tool.run(command, timeout=60)
         checks.that(first["seconds"] < 5, f"{command!r} does not wait", first)
+        told = any("could run nothing any more" in note for note in first["notes"])
+        checks.that(told == (first["status"] == 137), f"{command!r}: who has ended the shell is said", first)
         second = tool.run(f"touch ran{number}; echo alive", timeout=60)
         ran = (tool.place.workspace / f"ran{number}").exists()
         checks.that(second["seconds"] < 8, f"behind {command!r} nothing waits", second)
@@ -179,7 +181,7 @@ def check_lost(checks: Checks, tool: Tool) -> None:
 
 
 QUIET = {  # settings of a shell, and what the next command prints with them
-    "set -x": ("a\n", "+++ echo a\n"),
+    "set -x": ("a\n", "++++ echo a\n"),
     "set +x; set -v": ("a\n", "echo a\n"),
     "set +v; PS0='[ps0]'; PS1='$ '; PROMPT_COMMAND=('echo pc1' 'echo pc2 >&2')": ("a\n", ""),
     "declare -p PS0; trap 'echo trapped >&2' DEBUG ERR": ("a\n", ""),
@@ -235,6 +237,16 @@ def check_waiting_shell(checks: Checks, tool: Tool) -> None:
     checks.that(answer["restarted"], "an end right behind a command is told with it", answer)
 
 
+def check_stopped_between(checks: Checks, tool: Tool) -> None:
+    """A shell that is stopped within its read at the prompt, while no command runs, is told to go on as well."""
+    for _ in range(4):  # whether the call can be seen while it is stopped is chance
+        tool.run("KEPT=7; (sleep 0.2; kill -STOP $$) & echo begun")
+        time.sleep(0.6)
+        answer = tool.run("echo on $KEPT")
+        told = any("stopped" in note for note in answer["notes"])
+        checks.that((answer["end"], answer["out"]["text"]) == ("finished", "on 7\n") and told, "stopped between two commands", answer)
+
+
 def check_folder_names(checks: Checks, tool: Tool) -> None:
     folder = f"{tool.place.workspace}/one\ntwo"
     answer = tool.run("mkdir $'one\\ntwo'; cd $'one\\ntwo'; KEPT=7; sleep 100 &")
@@ -256,10 +268,39 @@ def check_forged_ends(checks: Checks, tool: Tool) -> None:
     checks.that("end" in said(answer) and answer["seconds"] > 0.4, "no output is an end", answer)
 
 
+SPY = """
+import pathlib, re, sys
+folders, found = [pathlib.Path(each) for each in sys.argv[1:]], pathlib.Path("found.txt").open("a")
+while True:
+    for place in [each for folder in folders for each in folder.glob("*") if each.is_file()]:
+        try:
+            text = place.read_text(errors="replace")
+        except OSError:
+            continue
+        for token in re.findall("(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])", text):
+            print(place, token, file=found, flush=True)
+    pathlib.Path("looks").touch()
+"""
+
+
+def check_tokens(checks: Checks, tool: Tool) -> None:
+    """What runs in the background finds the token of no command in a file, a command line or an environment."""
+    control = "/run/parlance" if tool.start["kind"] == "bubblewrap" else "${TMPDIR%/tmp}/control"
+    tool.run("true")
+    tool.run(f"cat > spy.py << 'end'\n{SPY}\nend\npython3 spy.py {control} /proc/$$ & while [ ! -e looks ]; do sleep 0.05; done")
+    for command in ("sleep 0.2", "set -a; sleep 0.2", "set -x; sleep 0.2", "set +x; (kill -INT $$); sleep 1", "sh -c 'kill -INT $$'"):
+        tool.run(command)
+    answer = tool.run(
+        "set | grep -a parlance_; declare -p | grep -a parlance_; env | grep -a parlance_; history; echo $# $@; cat found.txt"
+    )
+    checks.equal(answer["out"]["text"], "0\n", "no token is there to be found")
+    answer = tool.run("set -- a b; set -o history")
+    checks.equal(said(tool.run("history; echo $1 $2")), "a b\n", "nor in the history")
+
+
 FORGER = """
-import os, re, signal, sys
-control, state = sys.argv[1], sys.argv[2]
-token = re.search("[0-9a-f]{32}", open(control + "/shell.leave").read())[0]
+import os, signal, sys
+control, state, token = sys.argv[1:]
 open(state + "/shell.saved", "w").write("ls() { echo forged; }\\n# whole\\n")
 with open(control + "/shell.answers", "wb", buffering=0) as pipe:
     pipe.write(b"\\0".join([token.encode(), b"0", b"", b"/\\n", b"ends", token.encode(), b"saved", b""]))
@@ -272,7 +313,7 @@ def check_forged_state(checks: Checks, tool: Tool) -> None:
     control = "/run/parlance" if tool.start["kind"] == "bubblewrap" else "${TMPDIR%/tmp}/control"
     tool.run(f"cat > forger.py << 'end'\n{FORGER}\nend")
     for wait in ("", "; sleep 5"):
-        answer = tool.run(f"python3 forger.py {control} {control}/state{wait}", timeout=30)
+        answer = tool.run(f"python3 forger.py {control} {control}/state {'0' * 32}{wait}", timeout=30)
         checks.that((answer["restarted"], answer["restored"]) == (True, False), "a forged state", answer)
         checks.that("forged" not in said(tool.run("ls")), "it is not run")
     tool.run(f"K=1; D={control}/state; printf 'ls() {{ echo forged; }}\\n# whole\\n' > $D/shell.saved; sleep 100 &")
@@ -572,6 +613,45 @@ def check_python(checks: Checks, tool: Tool) -> None:
     )
 
 
+LEFT_OVER = [  # code that is interrupted, and leaves a program that would read what is typed behind it
+    "subprocess.run(['bash', '-c', 'trap \"\" INT; cat < /dev/tty; true'])",
+    "subprocess.run(['bash', '-c', 'trap \"\" INT TERM; read x < /dev/tty; true'])",
+    "subprocess.run(['bash', '-c', 'less /etc/passwd; true'])",
+    "subprocess.run(['bash', '-ic', 'trap \"\" INT; cat < /dev/tty'])",  # it takes the terminal for its own group
+]
+
+
+def check_left_over(checks: Checks, tool: Tool) -> None:
+    """No program of one code takes the next one, or the blame for it; what an earlier one left in the background stays."""
+    tool.python("import os, subprocess, time; kept = 4; server = subprocess.Popen(['sleep', '1000']); time.sleep(0.1)")
+    for code in LEFT_OVER:
+        answer = tool.python(code, 20)
+        checks.that(answer["end"] == "waits_for_input" and not answer["restarted"], code, answer)
+        answer = tool.python("kept += 1; print(os.tcgetpgrp(1) == os.getpgrp())")
+        checks.equal(answer["observation"], result("True\n"), f"the code behind {code}")
+    tool.python("reader = subprocess.Popen('trap \"\" INT; cat < /dev/tty', shell=True); time.sleep(0.1)")
+    answer = tool.python("time.sleep(2.5); kept")
+    checks.equal(answer["observation"], result("8\n"), "what an earlier code left may wait for input")
+    answer = tool.python("while True: pass", 0.3)
+    checks.that(answer["end"] == "timed_out", "an endless loop", answer)
+    checks.equal(tool.python("server.poll(), reader.poll()")["observation"], result("(None, None)\n"), "they live on")
+    tool.python("os.closerange(3, 256)")
+    checks.equal(tool.python("kept")["observation"], result("8\n"), "descriptors are closed")
+    tool.python("os.closerange(3, 100000)")
+    answer = tool.python("open('ran', 'w'); kept")
+    checks.that(not (tool.place.workspace / "ran").exists() and answer["restarted"], "all of them: Python ends", answer)
+    checks.equal(tool.python("3")["observation"], result("3\n"), "and there is another")
+
+
+def check_left_by_shell(checks: Checks, tool: Tool) -> None:
+    """The same for what bash runs in its own group: command substitutions."""
+    tool.run("kept=4")
+    for command in ("x=$(trap '' INT; cat < /dev/tty; true); echo no", "x=$(trap '' INT TERM; cat < /dev/tty; true); echo no"):
+        answer = tool.run(command, 20)
+        checks.that(answer["end"] == "waits_for_input" and not answer["restarted"], command, answer)
+        checks.equal(said(tool.run("echo $kept")), "4\n", f"the command behind {command}")
+
+
 def descriptors_of(process: int) -> int:
     """How many are open. The watchdog opens some for moments, so this is the least of several looks."""
     looks = []
@@ -613,6 +693,7 @@ Part = tuple[Callable[[Checks, Tool], None], ...]
 PARTS: tuple[Part, ...] = (
     (check_state, check_status, check_output, check_leaks, check_traces),
     (check_ends, check_forged_ends),
+    (check_tokens,),
     (check_forged_state, check_signals, check_cut_off, check_unclosed),
     (lambda checks, tool: check_time_limit(checks, tool, ENDLESS[::2]),),
     (lambda checks, tool: check_time_limit(checks, tool, ENDLESS[1::2]),),
@@ -623,10 +704,13 @@ PARTS: tuple[Part, ...] = (
     (check_lost,),
     (check_quiet,),
     (check_waiting_shell, check_folder_names),
+    (check_stopped_between,),
     (check_waiting,),
     (lambda checks, tool: check_interactive(checks, tool, [*INTERACTIVE][::2]),),
     (lambda checks, tool: check_interactive(checks, tool, [*INTERACTIVE][1::2]),),
     (check_python,),
+    (check_left_over,),
+    (check_left_by_shell,),
 )
 
 

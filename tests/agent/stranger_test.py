@@ -349,7 +349,7 @@ def check_typed_ahead(checks: Checks, new: Callable[[], Run]) -> None:
 
 def check_forged(checks: Checks, new: Callable[[], Run]) -> None:
     """No text of a command or of the model begins a line of the screen as the agent's own lines begin."""
-    for size in ((24, 80), (24, 40)):
+    for size in ((24, 80), (24, 40), (24, 20)):
         run = new()
         wide = " " * size[1] + FORGED.replace("\n", " ") + "世界" * 30 + "Run this?"
         (run.workspace / "README").write_text(
@@ -371,7 +371,7 @@ def check_forged(checks: Checks, new: Callable[[], Run]) -> None:
         too_wide = [
             line
             for line in lines_of(terminal.text)
-            if line.startswith(("│", "▶")) and 2 + sum(1 + (c >= "\u2e80") for c in line[2:]) > size[1]
+            if line.startswith(("│", "▶", "──")) and 2 + sum(1 + (c >= "\u2e80") for c in line[2:]) > size[1]
         ]
         checks.equal(too_wide, [], "no line goes on without a mark at the margin")
 

@@ -15,6 +15,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <iterator>
 #include <optional>
 #include <string>
@@ -41,15 +42,17 @@ bool read_facts(pid_t process, ProcessFacts& facts) {
   const std::size_t name_end = text.rfind(')');
   if (name_end == std::string::npos) return false;
   long parent = 0, group = 0, threads = 0, pages = 0;
+  unsigned long long begun = 0;
   const int read =
       std::sscanf(text.c_str() + name_end + 1,
-                  " %c %ld %ld %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld %*d %*u %*u %ld",
-                  &facts.state, &parent, &group, &threads, &pages);
-  if (read < 5) return false;
+                  " %c %ld %ld %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld %*d %llu %*u %ld",
+                  &facts.state, &parent, &group, &threads, &begun, &pages);
+  if (read < 6) return false;
   facts.pid = process;
   facts.parent = static_cast<pid_t>(parent);
   facts.group = static_cast<pid_t>(group);
   facts.threads = static_cast<std::uint64_t>(threads);
+  facts.begun = begun;
   facts.resident = static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
   return true;
 }
@@ -125,7 +128,8 @@ WaitingCall waiting_call(pid_t process) {
   WaitingCall call;
   char* end = nullptr;
   const long number = std::strtol(text.c_str(), &end, 10);
-  if (end == text.c_str()) return call;
+  // The call that a stopped process was in can still be seen.
+  if (end == text.c_str() || state_of(process) == 'T') return call;
   call.number = number;
   for (std::uint64_t& argument : call.arguments) argument = std::strtoull(end, &end, 16);
   return call;
@@ -210,6 +214,14 @@ std::uint64_t number_in(const std::string& text, const char* name) {
 }
 
 }  // namespace
+
+std::uint64_t ticks_now() {
+  timespec now{};
+  clock_gettime(CLOCK_BOOTTIME, &now);
+  const auto ticks = static_cast<std::uint64_t>(sysconf(_SC_CLK_TCK));
+  return static_cast<std::uint64_t>(now.tv_sec) * ticks +
+         static_cast<std::uint64_t>(now.tv_nsec) * ticks / 1'000'000'000U;
+}
 
 std::vector<ProcessFacts> all_processes() {
   std::vector<ProcessFacts> all;

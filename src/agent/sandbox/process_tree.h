@@ -16,7 +16,11 @@ struct ProcessFacts {
   char state = '?';  ///< 'R', 'S', 'T', 'Z'… as /proc has it
   std::uint64_t threads = 0;
   std::uint64_t resident = 0;  ///< bytes in memory, of which others may share some
+  std::uint64_t begun = 0;     ///< when it began, on the clock of ticks_now()
 };
+
+/// Since the machine has started: a process that begins later has the same or more in `begun`.
+std::uint64_t ticks_now();
 
 /// All processes of the machine that can be seen.
 std::vector<ProcessFacts> all_processes();
@@ -34,7 +38,8 @@ pid_t outer_pid(pid_t root, pid_t inside);
 char state_of(pid_t process);
 
 /// Does the process wait for somebody who types: does it read from a terminal, or wait (select, poll, epoll) until it
-/// can? The same of `pipe`, which is where its standard error goes: a program may take that for its terminal.
+/// can? One that is stopped waits for nobody. The same of `pipe`, which is where its standard error goes: a program may
+/// take that for its terminal.
 bool waits_for_input(pid_t process, int pipe);
 /// Is it in a read of its standard input, which is a terminal by its own name and not as /dev/tty?
 bool waits_at_terminal_input(pid_t process);

@@ -24,6 +24,7 @@ ResidentKind python(const Sandbox& sandbox) {
                   std::to_string(sandbox.process_limit()),
                   "{}"};
   kind.run_line = "{}";
+  kind.has_lines = true;
   kind.scripts = {{"driver", kDriver}};
   return kind;
 }
@@ -37,6 +38,8 @@ std::vector<std::string> CodeResult::notes() const {
   if (run.end == RunEnd::waits_for_input)
     notes.push_back("EOFError: the code waited for input, and nobody types here.");
   if (run.end == RunEnd::too_much_output) notes.push_back("The code was interrupted: it printed too much.");
+  if (run.end == RunEnd::never_ran)
+    notes.push_back("RuntimeError: the code did not run, as Python had ended before it.");
   const std::string ended = run.end == RunEnd::program_ended ? how_it_ended("Python", run) : "Python ended";
   if (restarted) notes.push_back(ended + ", and was started again: all variables are gone.");
   return notes;

@@ -31,6 +31,7 @@ constexpr double kLost = 0.5;   // seconds at the prompt without a report
 constexpr double kBack = 0.1;   // seconds between a report and the prompt
 constexpr double kDrain = 2;    // seconds for output that is on its way
 constexpr int kTick = 50;       // milliseconds
+constexpr std::string_view kStartFile = "start";
 
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
@@ -118,33 +119,65 @@ Result<void> Resident::open_pipes() {
     if (!opened) return opened.error();
     *pipe = std::move(*opened);
   }
+  return kind_.has_lines ? open_lines() : Result<void>();
+}
+
+Result<void> Resident::open_lines() {
+  Result<Descriptor> opened = open_pipe(path("lines"));
+  if (!opened) return opened.error();
+  lines_ = std::move(*opened);
   return {};
 }
 
-Result<void> Resident::write_files(const std::string& text, const std::string& token) {
-  Result<void> done = write_file(path("command"), text);
-  for (const auto& [ending, script] : kind_.scripts) {
-    if (done) done = write_file(path(ending), with_token(with_words(script, "{kept}", kept_), token));
+/// The program has opened it. Whoever opens it now, also by way of the program's descriptors, could read the tokens.
+void Resident::hide_lines() const {
+  if (!lines_) return;
+  fchmod(lines_.get(), 0);
+  unlink(path("lines").c_str());
+}
+
+/// What was typed and not read is gone.
+void Resident::type(const std::string& line) const {
+  terminal_.reset();
+  if (!lines_) {
+    terminal_.type(line);
+    return;
   }
+  while (!read_some(lines_.get()).empty()) continue;
+  const std::string text = line + "\n";
+  // It is empty, and a pipe takes a short line whole.
+  [[maybe_unused]] const ssize_t written = ::write(lines_.get(), text.data(), text.size());
+}
+
+Result<void> Resident::write_scripts() {
+  Result<void> done;
+  for (const auto& [ending, script] : kind_.scripts)
+    if (done) done = write_file(path(ending), ending == kStartFile ? with_token(script, token_of_start_) : script);
   return done;
+}
+
+std::string Resident::line_of(const std::string& line, const std::string& token) const {
+  return with_token(with_words(line, "{kept}", kept_), token);
 }
 
 /// One run, from the typed line to the program's answer.
 struct Resident::Run {
   Resident& resident;
   const RunOptions& options;
-  std::string token;
+  std::string token, after_line;
   Capture out, err;
   CharacterBorder out_border{}, err_border{};
   std::string received{};  ///< at the pipe of answers
   RunEnd reason = RunEnd::finished;
   Clock::time_point begin = Clock::now();
+  std::uint64_t begin_ticks = ticks_now();
   Clock::time_point quiet_since = begin, waits_since{}, looked = begin, interrupted{}, typed{};
   Clock::time_point stopped_since{};  ///< the program itself; none while it is not
   int stage = 0;                      ///< 0: runs; then the signals that it was sent
   Clock::time_point at_prompt_since{};
   int times_typed = 0;  ///< the line after an interruption
   bool was_stopped = false;
+  bool was_lost = false;  ///< it was ended by us, as it could report nothing any more
 
   void take(Stream stream, const std::string& bytes) {
     if (bytes.empty()) return;
@@ -177,7 +210,7 @@ struct Resident::Run {
     reason = why;
     stage = 1;
     interrupted = Clock::now();
-    resident.interrupt(SIGINT);
+    resident.interrupt(SIGINT, begin_ticks);
   }
 
   void check_limits() {
@@ -185,7 +218,7 @@ struct Resident::Run {
     if (out.bytes() + err.bytes() > options.output.stop) stop(RunEnd::too_much_output);
     if (seconds_since(quiet_since) < 1 || seconds_since(looked) < kLook) return;
     looked = Clock::now();
-    if (!resident.somebody_should_type()) {
+    if (!resident.somebody_should_type(begin_ticks)) {
       waits_since = {};
     } else if (waits_since == Clock::time_point{}) {
       waits_since = looked;
@@ -215,17 +248,32 @@ struct Resident::Run {
     const double since = seconds_since(interrupted);
     if (since > options.grace * stage) {
       if (stage == 3) return resident.process_->kill();
-      resident.interrupt(kSignals[stage++]);
+      resident.interrupt(kSignals[stage++], begin_ticks);
     }
     // Where the program is back at its own loop, the interruption has cut off its report.
     const bool idle = resident.terminal_.foreground() == resident.group_ && since > 0.2;
-    if (idle && !resident.kind_.after_line.empty() && seconds_since(typed) > 0.4) ask_for_report();
+    const bool may_ask = idle && !resident.kind_.after_line.empty() && seconds_since(typed) > 0.4;
+    if (may_ask && !resident.has_left_programs(begin_ticks)) ask_for_report();
+  }
+
+  /// The last report. How the program ends counts more.
+  std::optional<Answer> answer() const {
+    const std::optional<Answer> end = answer_in(received, resident.token_of_start_);
+    return end ? end : answer_in(received, token);
+  }
+
+  /// The report of a command; of one that was interrupted it counts once no program of it is in the foreground any
+  /// more, where that could read what is typed for the next one.
+  bool is_over() const {
+    const std::optional<Answer> last = answer();
+    if (!last || last->ends()) return false;  // else wait for that
+    return stage == 0 || !resident.has_left_programs(begin_ticks);
   }
 
   void ask_for_report() {
     typed = Clock::now();
     ++times_typed;
-    resident.terminal_.type(resident.kind_.after_line);
+    resident.type(after_line);
   }
 
   /// Is the program at its prompt, and has not reported? Then the command was cut off by other means than ours (a
@@ -279,29 +327,46 @@ struct Resident::Run {
   }
 };
 
-void Resident::interrupt(int signal) const {
-  const int group = terminal_.foreground();
-  if (group_ > 0) kill(group_, SIGCONT);
-  if (group == group_ && group > 0) {
-    kill(-group, SIGINT);
-  } else {
-    // The program itself is told, too, or it would go on with the next line of the command.
-    if (group_ > 0) kill(group_, SIGINT);
-    if (group > 0) kill(-group, signal);
-  }
+/// The programs that have the terminal, without the program itself. In its own group these are what the run has
+/// started: others are there from before, in the background, and so is what those start.
+std::vector<ProcessFacts> Resident::in_foreground(std::uint64_t since) const {
+  const int foreground = terminal_.foreground();
+  const int group = foreground > 0 ? foreground : group_;
+  std::vector<ProcessFacts> found = processes_below(process_->root(), own_);
+  std::set<int> old;
+  for (const ProcessFacts& facts : found)  // parents come before what they have started
+    if (facts.pid != group_ && (facts.begun < since || old.contains(facts.parent))) old.insert(facts.pid);
+  std::erase_if(found, [&](const ProcessFacts& facts) {
+    const bool is_old = group == group_ && old.contains(facts.pid);
+    return facts.group != group || facts.pid == group_ || facts.state == 'Z' || is_old;
+  });
+  return found;
 }
 
-bool Resident::somebody_should_type() const {
+bool Resident::has_left_programs(std::uint64_t since) const { return !in_foreground(since).empty(); }
+
+void Resident::interrupt(int signal, std::uint64_t since) const {
+  // The program itself is told, too, or it would go on with the next line of the command.
+  if (group_ > 0) kill(group_, SIGCONT);
+  if (group_ > 0) kill(group_, SIGINT);
   const int group = terminal_.foreground();
-  for (const ProcessFacts& facts : processes_below(process_->root())) {
-    if (facts.group == group && waits_for_input(facts.pid, errors_.get())) return true;
-  }
-  return false;
+  if (group > 0 && group != group_) kill(-group, signal);  // all at once, as some may begin others
+  for (const ProcessFacts& facts : in_foreground(since))
+    if (facts.group == group_) kill(facts.pid, signal);
+}
+
+/// At its prompt the program waits for us.
+bool Resident::somebody_should_type(std::uint64_t since) const {
+  const bool is_at_prompt = kind_.has_prompt && waits_at_terminal_input(group_);
+  const bool is_itself = terminal_.foreground() == group_ && !is_at_prompt && waits_for_input(group_, errors_.get());
+  return is_itself || std::ranges::any_of(in_foreground(since), [this](const ProcessFacts& facts) {
+           return waits_for_input(facts.pid, errors_.get());
+         });
 }
 
 Result<void> Resident::launch(const std::string& folder) {
   const std::string token = token_of_start_ = random_token();
-  if (Result<void> written = write_files("", token); !written) return written;
+  if (Result<void> written = write_scripts(); !written) return written;
   Launch launch;
   for (const std::string& part : kind_.command) launch.command.push_back(with_token(part, token));
   launch.environment = sandbox_.environment();
@@ -330,6 +395,8 @@ Result<void> Resident::launch(const std::string& folder) {
   group_ = outer_pid(process_->root(), std::atoi(answer_in(received, token)->status.c_str()));
   for (const ProcessFacts& facts : processes_below(process_->root())) own_.insert(facts.pid);
   read_some(errors_.get());
+  hide_lines();
+  unlink(path(std::string(kStartFile)).c_str());
   return {};
 }
 
@@ -365,24 +432,28 @@ void note_file_size(RunResult& run, const Sandbox& sandbox) {
 
 Result<RunResult> Resident::run(const std::string& text, const RunOptions& options) {
   const std::string token = random_token();
-  if (Result<void> written = write_files(text, token); !written) return written.error();
+  if (Result<void> written = write_file(path("command"), text); !written) return written.error();
   const OutputFiles files(sandbox_);
   read_some(answers_.get());
-  terminal_.reset();
-  Run run{*this, options, token, files.capture(options.output, ".out"), files.capture(options.output, ".err")};
+  Run run{*this,
+          options,
+          token,
+          line_of(kind_.after_line, token),
+          files.capture(options.output, ".out"),
+          files.capture(options.output, ".err")};
   command_.begin(path("command"));
-  terminal_.type(with_token(kind_.run_line, token));
+  type(line_of(kind_.run_line, token));
   while (!ended()) {
     run.read_pipes();
-    const std::optional<Answer> answer = answer_in(run.received, token);
-    if (answer && !answer->ends()) break;  // else wait for that
+    if (run.is_over()) break;
     run.check_limits();
     if (run.stage != 0) run.go_on_stopping();
     run.keep_going();
     if (!run.is_lost(command_.was_opened())) continue;
-    if (!command_.was_opened()) run.reason = RunEnd::never_ran;
+    run.was_lost = command_.was_opened();
     process_->kill();
   }
+  if (ended() && !command_.was_opened()) run.reason = RunEnd::never_ran;
   wait_for_prompt();
   return finish(run);
 }
@@ -400,7 +471,8 @@ RunResult Resident::finish(Run& run) {
   RunResult result;
   result.seconds = seconds_since(run.begin);
   run.drain();
-  const std::optional<Answer> answer = answer_in(run.received += read_some(answers_.get()), run.token);
+  run.received += read_some(answers_.get());
+  const std::optional<Answer> answer = run.answer();
   result.end = run.reason;
   if (ended()) {
     result.end = run.reason == RunEnd::finished ? RunEnd::program_ended : run.reason;
@@ -412,7 +484,7 @@ RunResult Resident::finish(Run& run) {
     const bool by_signal = result.status && *result.status > 128 && *result.status != 128 + SIGKILL;
     if (!result.status || (answer->ends() && !by_signal)) result.status = std::atoi(answer->status.c_str());
     result.saved =
-        ended() && answer->ends() && run.received.find(token_of_start_ + '\0' + "saved") != std::string::npos;
+        ended() && answer->ends() && run.received.find(token_of_start_ + "saved" + '\0') != std::string::npos;
     result.folder = answer->folder;
     result.background_jobs = ended() ? std::vector<int>() : numbers_in(answer->jobs);
     kept_ = answer->letters;
@@ -422,6 +494,7 @@ RunResult Resident::finish(Run& run) {
   note_file_size(result, sandbox_);
   if (run.stage == 0 && run.times_typed > 0 && result.status == 128 + SIGINT)
     result.notes.push_back("A program was ended by SIGINT, and the rest of the command was left out.");
+  if (run.was_lost) result.notes.push_back(kind_.title + " could run nothing any more behind that, and was ended.");
   if (run.was_stopped) result.notes.push_back(kind_.title + " had stopped itself, and was told to go on.");
   run.show(Stream::out, run.out_border.rest());
   run.show(Stream::err, run.err_border.rest());
@@ -430,7 +503,7 @@ RunResult Resident::finish(Run& run) {
   // bash ends its line at an interruption.
   if ((run.stage != 0 || run.times_typed > 0) && result.err.text == "\n") result.err.text.clear();
   // With `set -v` it shows what was typed behind one.
-  if (run.times_typed > 0) result.err.text = with_words(std::move(result.err.text), kind_.after_line + "\n", "");
+  if (run.times_typed > 0) result.err.text = with_words(std::move(result.err.text), run.after_line + "\n", "");
   return result;
 }
 

@@ -4,14 +4,22 @@
 //
 //   NAME.command   a file: the text to run
 //   terminal       we type one line, which makes the program run the file; the text's standard output comes here
+//   NAME.lines     for a program that shares its group with those that it starts, which would read from the terminal
+//                  what we type: a pipe that the line comes through instead. It opens it once, at its start, and
+//                  then nobody can open it any more
 //   NAME.errors    a pipe with a name: its standard error
 //   NAME.answers   a pipe with a name: at the end the program writes the token of this command and four fields, each
 //                  with a zero behind it: the status; letters, of which some are kept for the next run; the folder,
-//                  with the end of a line; the numbers of the jobs that run, a line each, or "ends". Behind "ends"
-//                  come the token that it was started with and "saved", if it has saved its state
+//                  with the end of a line; the numbers of the jobs that run, a line each. If the program itself ends,
+//                  it does so with the token that it was started with, and the last field is "ends"; behind that
+//                  comes this token with "saved" at its end, if it has saved its state
 //
-// All lie in the session's folder `control`, which programs cannot change, and are opened by name for each command: so
-// the command has no descriptor of ours that it could close, and none stays with what it starts in the background.
+// A token is in no file, so that what an earlier command has left cannot have that of a later one: it comes with the
+// line that we type, and the program keeps it in its memory alone.
+//
+// All lie in the session's folder `control`, which programs cannot change, and but for NAME.lines are opened by name
+// for each command: so the command has no descriptor of ours that it could close, and none stays with what it starts in
+// the background.
 #pragma once
 #include <chrono>
 #include <functional>
@@ -22,6 +30,7 @@
 #include <string_view>
 #include <vector>
 
+#include "agent/sandbox/process_tree.h"
 #include "agent/sandbox/sandbox.h"
 #include "agent/shell/capture.h"
 #include "agent/shell/open_watch.h"
@@ -37,7 +46,7 @@ enum class RunEnd : std::uint8_t {
   waits_for_input,  ///< it read from the terminal, where nobody types
   too_much_output,
   program_ended,  ///< the shell itself has ended, and with it all that ran in it
-  never_ran,      ///< the shell could not even begin it, and was ended
+  never_ran,      ///< the program ended, or was ended, before it could even begin it
 };
 
 /// "finished", "timed_out"…
@@ -79,16 +88,19 @@ struct ResidentKind {
   std::string name{};                  ///< of its files in the folder
   std::string title{};                 ///< for people: "Python"
   std::vector<std::string> command{};  ///< with arguments
-  /// The line that makes it run the command. `{}` stands for the token.
+  /// The line that makes it run the command. `{}` stands for the token, `{kept}` for letters of the last answer.
   std::string run_line{};
   /// Typed where the run's own report was cut off, by an interruption or a program that died of SIGINT; "": it never
   /// is.
   std::string after_line{};
-  /// Those of these letters that are in an answer's second field stand for `{kept}` in the scripts of the next run.
+  /// Those of these letters that are in an answer's second field stand for `{kept}` in the line of the next run.
   std::string kept{};
+  /// Its lines come through NAME.lines, and not from the terminal.
+  bool has_lines = false;
   /// Its commands have another standard input than itself: where it reads its own, it is at its prompt.
   bool has_prompt = false;
-  /// Files to write before each run, as name and text with `{}` for the token and `{kept}`.
+  /// Files to write before it starts, as name and text. The one that is called "start" has `{}` for the token that it
+  /// starts with, and is gone once it has.
   std::vector<std::pair<std::string, std::string>> scripts{};
 };
 
@@ -110,17 +122,23 @@ class Resident {
   explicit Resident(const Sandbox& sandbox, ResidentKind kind) : sandbox_(sandbox), kind_(std::move(kind)) {}
   Result<void> open_pipes();
   Result<void> launch(const std::string& folder);
-  Result<void> write_files(const std::string& text, const std::string& token);
+  Result<void> open_lines();
+  void hide_lines() const;
+  void type(const std::string& line) const;
+  Result<void> write_scripts();
+  std::string line_of(const std::string& line, const std::string& token) const;
   std::string path(const std::string& ending) const;
   RunResult finish(Run& run);
-  void interrupt(int signal) const;
-  bool somebody_should_type() const;
+  std::vector<ProcessFacts> in_foreground(std::uint64_t since) const;
+  bool has_left_programs(std::uint64_t since) const;
+  void interrupt(int signal, std::uint64_t since) const;
+  bool somebody_should_type(std::uint64_t since) const;
   void wait_for_prompt();
 
   const Sandbox& sandbox_;
   ResidentKind kind_;
   Terminal terminal_;
-  Descriptor errors_, answers_;
+  Descriptor errors_, answers_, lines_;
   OpenWatch command_;  ///< of the file with the run's text
   std::unique_ptr<SandboxedProcess> process_;
   int group_ = 0;      ///< of the program itself, in the terminal's foreground when nothing else is

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -32,6 +33,7 @@ namespace {
 constexpr const char* kReport = R"({
 \builtin printf '%s\0' {} "$?" "$-" >@answers
 \builtin set -
+\builtin set +o history
 \builtin trap - DEBUG RETURN
 case $- in
 *e*) \builtin set +e; \builtin eval ')' 2>/dev/null; \builtin set -e ;;
@@ -47,7 +49,8 @@ esac
 } >/dev/null || \builtin :
 )";
 
-/// At the start: @control is the folder of the pipes, @state the one for what stays, @processes the limit.
+/// At the start, in a file that is gone before the first command: @control is the folder of the pipes, @state the one
+/// for what stays, @processes the limit.
 constexpr const char* kStartScript = R"(PS1= PS2=
 unset HISTFILE MAILCHECK PROMPT_COMMAND PS0 TMOUT
 set +o history +H
@@ -61,9 +64,9 @@ fi 2>/dev/null
 
 /// When it ends by `exit`, `set -e` or a signal that it can take: what the next shell begins with. Its folder is the
 /// one that it starts in, and what would end it while it waits is not for it. $1 is the token that it was started with,
-/// which nothing but its own memory has by now: behind it, that all was saved.
+/// which nothing but its own memory has by now.
 constexpr const char* kLeave =
-    R"(\builtin printf '%s\0' {} "$?" '' >@answers
+    R"(\builtin printf '%s\0' "$1" "$?" '' >@answers
 \builtin set -
 \builtin trap - DEBUG ERR RETURN
 \builtin pwd >@answers
@@ -71,10 +74,11 @@ constexpr const char* kLeave =
 \builtin unset PWD OLDPWD PROMPT_COMMAND PS0 TMOUT
 \builtin trap '' XFSZ
 { \builtin declare -p && \builtin declare -f && \builtin alias -p && \builtin printf '# whole\n'
-} >@state/shell.saved && \builtin printf '%s\0saved\0' "$1" >@answers
+} >@state/shell.saved && \builtin printf '%ssaved\0' "$1" >@answers
 )";
 
 constexpr const char* kRun = R"({
+\builtin unset -v parlance_token parlance_kept
 \builtin set -{kept}
 \. @control/shell.command </dev/null >/dev/tty 2>@control/shell.errors
 @report
@@ -83,11 +87,33 @@ constexpr const char* kRun = R"({
 
 constexpr const char* kAfter = "@report";
 
-std::string line_for(const std::string& script) { return "{ \\. " + script + "; } 2>/dev/null"; }
+// The files of the scripts can be read by all that runs in the sandbox, also by what an earlier command has left in the
+// background, which could forge the report of a later one if it had its token. So a token comes with the line that we
+// type, as a variable; `eval` puts it into the text of the script, which bash has in its memory alone; and the variable
+// is gone before the command runs.
 
-/// Behind a command that was cut off its trap of DEBUG is the shell's own, which a file cannot take away.
+std::string with_variables(std::string_view script) {
+  constexpr std::pair<std::string_view, std::string_view> kWords[] = {
+      {"{}", "'\"$parlance_token\"'"}, {"{kept}", "'\"$parlance_kept\"'"}, {"'", "'\\''"}};
+  std::string made = "\\builtin eval '";
+  while (!script.empty()) {
+    const auto* const word =
+        std::ranges::find_if(kWords, [&](const auto& one) { return script.starts_with(one.first); });
+    const bool is_word = word != std::end(kWords);
+    made += is_word ? word->second : script.substr(0, 1);
+    script.remove_prefix(is_word ? word->first.size() : 1);
+  }
+  return made + "'\n";
+}
+
+std::string line_for(const std::string& script) {
+  return "{ parlance_token={} parlance_kept={kept}; \\. " + script + "; } 2>/dev/null";
+}
+
+/// Behind a command that was cut off its trap of DEBUG is the shell's own, which a file cannot take away. An assignment
+/// of its own would be a command that has succeeded: what is reported is the status before.
 std::string line_after(const std::string& script) {
-  return "{ \\. " + script + "; \\builtin trap - DEBUG RETURN; } >/dev/null 2>&1";
+  return "{ parlance_token={} \\. " + script + "; \\builtin trap - DEBUG RETURN; } >/dev/null 2>&1";
 }
 
 std::string filled(std::string text, const Sandbox& sandbox) {
@@ -115,8 +141,8 @@ ResidentKind bash(const Sandbox& sandbox) {
   kind.kept = "xv";
   kind.has_prompt = true;
   kind.scripts = {{"start", filled(kStartScript, sandbox)},
-                  {"run", filled(kRun, sandbox)},
-                  {"after", filled(kAfter, sandbox)},
+                  {"run", with_variables(filled(kRun, sandbox))},
+                  {"after", with_variables(filled(kAfter, sandbox))},
                   {"leave", filled(kLeave, sandbox)}};
   return kind;
 }

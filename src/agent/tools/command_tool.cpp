@@ -43,7 +43,8 @@ AgentTool command_tool(const Sandbox& sandbox, WorkspaceChanges& changes, const 
                        .succeeded = succeeded(*result),
                        .changed = !changed.empty(),
                        .changes = changes.names_of(changed),
-                       .compared = result_of(*result, false)};
+                       .compared = result_of(*result, false),
+                       .maybe_changed = !changed.empty() && !WorkspaceChanges::are_sure(changed)};
   };
   return {.name = spec.name, .description = spec.description, .parameters = spec.parameters, .run = run};
 }

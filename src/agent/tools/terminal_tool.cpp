@@ -67,6 +67,7 @@ std::string with_space(const std::string& sentence) { return sentence.empty() ? 
 std::string status_of(const CodeResult& result) {
   if (result.run.end == RunEnd::program_ended)
     return how_it_ended("Python", result.run) + ", " + seconds_text(result.run.seconds);
+  if (result.run.end == RunEnd::never_ran) return "it did not run, " + seconds_text(result.run.seconds);
   if (result.run.end != RunEnd::finished) return status_of_run(result.run);
   return (result.failed ? "an exception, " : "") + seconds_text(result.run.seconds);
 }
@@ -129,7 +130,8 @@ AgentTool terminal_tool(PersistentShell& shell, WorkspaceChanges& changes, Sandb
                        .changes = told_changes(changes, changed, is_fine, others_run),
                        .compared = said_of(*result, false),
                        .status = status_of_run(result->run),
-                       .notes = joined(result->run.notes, sentences_of(*result))};
+                       .notes = joined(result->run.notes, sentences_of(*result)),
+                       .maybe_changed = !changed.empty() && !WorkspaceChanges::are_sure(changed)};
   };
   return {.name = std::string(kTerminalTool.name),
           .description = "Runs a command in a persistent bash shell, and returns its exit status, stdout and stderr." +
@@ -158,7 +160,8 @@ AgentTool interpreter_tool(Interpreter& interpreter, WorkspaceChanges& changes, 
                        .changed = !changed.empty(),
                        .changes = told_changes(changes, changed, is_fine, false),
                        .status = status_of(*result),
-                       .notes = result->notes()};
+                       .notes = result->notes(),
+                       .maybe_changed = !changed.empty() && !WorkspaceChanges::are_sure(changed)};
   };
   return {.name = std::string(kInterpreterTool.name),
           .description = "Runs Python code in a persistent process, and returns what it prints and its last value." +

@@ -98,6 +98,7 @@ AgentTool UserTools::tool_of(McpServer& server, const McpTool& tool, std::string
     add_sentences(made.text, server.take_notes());
     const std::vector<std::string> changed = changes_.after_command(outcome.succeeded);
     made.changed = !changed.empty() || outcome.cut_off;
+    made.maybe_changed = made.changed && !WorkspaceChanges::are_sure(changed);
     made.changes = changes_.names_of(changed);
     return made;
   };

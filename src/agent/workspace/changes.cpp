@@ -189,6 +189,10 @@ std::vector<std::string> WorkspaceChanges::after_command(bool succeeded, bool ot
   return left;
 }
 
+bool WorkspaceChanges::are_sure(const std::vector<std::string>& paths) {
+  return std::ranges::any_of(paths, [](const std::string& path) { return path != kUnseen; });
+}
+
 std::string WorkspaceChanges::names_of(const std::vector<std::string>& paths) const {
   constexpr std::size_t kMost = 3, kLongest = 80;
   std::vector<std::string_view> inner(paths.begin(), paths.end());

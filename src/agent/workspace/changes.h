@@ -46,6 +46,8 @@ class WorkspaceChanges {
   /// Some of these paths, from the folder on, for a sentence: "a.txt", "b.txt" and 7 more; hidden ones last. They are
   /// quoted: names are data. One more stands for the files that nobody has looked at.
   std::string names_of(const std::vector<std::string>& paths) const;
+  /// Is there a file among these paths, and not only what nobody has looked at?
+  static bool are_sure(const std::vector<std::string>& paths);
 
  private:
   /// What tells a file from another of the same name.
