@@ -95,7 +95,8 @@ void add_tool(std::string& out, Value record) {
   const bool good = is_set(record["succeeded"]);
   out.append("<div class=\"call\"><pre><span class=\"").append(good ? "good\">✓" : "bad\">✗").append("</span> ");
   out.append(call_of(record)).append("</pre>\n<details open><summary>").append(escaped(record["name"].text()));
-  out.append(is_set(record["changed"]) ? ", files changed" : "").append("</summary>");
+  const std::string_view changed = is_set(record["maybe_changed"]) ? ", maybe files changed" : ", files changed";
+  out.append(is_set(record["changed"]) ? changed : "").append("</summary>");
   out.append("<pre>").append(escaped(record["text"].text())).append("</pre></details></div>\n");
 }
 

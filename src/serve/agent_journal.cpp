@@ -38,6 +38,7 @@ Result<void> AgentJournal::write(const AgentEvent& event) {
   if (is_end)
     made.text("text", event.text).flag("succeeded", event.outcome->succeeded).flag("changed", event.outcome->changed);
   if (is_end && event.outcome->changed) made.text("changes", event.outcome->changes);
+  if (is_end && event.outcome->maybe_changed) made.flag("maybe_changed", true);
   return append(made.take(), !is_end);  // before a command runs it must be known that it does
 }
 
