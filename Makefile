@@ -13,7 +13,7 @@
 #   make asan     the library's tests under ASan and UBSan        make tsan    the tests of threads under TSan
 #   make fuzz     each fuzz target for FUZZ_SECONDS     make lint    clang-tidy
 #   make fuzz_seeds  each seed once, under ASan and UBSan: no old finding has come back
-#   make portable the library with 32 bits and libc++, and as C++23 with libc++, syntax only
+#   make portable the library with 32 bits and libc++, and as C++23 with libc++, syntax only; all of it for aarch64, where tools/arm.sh can
 #   make format   clang-format of all files of C++; make format_check only shows what it would change
 JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 60
@@ -155,13 +155,14 @@ format_check:
 	@sh tools/setup.sh full
 	@$(FORMAT) --dry-run -Werror
 
-# Syntax only: for pointers of 32 bits, and with libc++ in place of GCC's library.
+# Syntax only: for pointers of 32 bits, and with libc++ in place of GCC's library. And all of it for aarch64, where its compiler is.
 portable: release
 	@sh tools/setup.sh full
 	@sh tools/portable.sh build/release
+	@JOBS=$(JOBS) sh tools/arm.sh
 
 lint: release
 	@git ls-files 'src/*.cpp' | xargs -P $(JOBS) -n 4 clang-tidy-14 -p build/release --quiet
 
 clean:
-	rm -rf build/release* build/install build/debug* build/asan* build/tsan* build/fuzz*
+	rm -rf build/release* build/arm build/install build/debug* build/asan* build/tsan* build/fuzz*

@@ -9,7 +9,9 @@ work=$build/portable
 mkdir -p "$work/gnu"
 : > "$work/gnu/stubs-32.h" # of glibc: which functions a machine lacks; for syntax, none
 folders="-Iinclude -Isrc -Iformats -Idata -I$build/src/embedded -I$build/src/embedded_quirks"
-flags="-std=c++20 -m32 -fno-exceptions -fno-rtti -Wall -Wextra -Wno-missing-field-initializers -Werror
+narrow=-m32
+[ "$(uname -m)" != aarch64 ] || narrow=--target=arm-linux-gnueabihf # there -m32 is a machine that Clang does not know
+flags="-std=c++20 $narrow -fno-exceptions -fno-rtti -Wall -Wextra -Wno-missing-field-initializers -Werror
   -D_LIBCPP_ENABLE_CXX17_REMOVED_UNARY_BINARY_FUNCTION
   -nostdinc++ -isystem /usr/lib/llvm-16/include/c++/v1 -idirafter /usr/include/$(uname -m)-linux-gnu -isystem $work
   $folders"

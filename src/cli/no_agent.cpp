@@ -7,8 +7,9 @@ namespace parlance::cli {
 
 Run declare_agent(Options&) {
   return [] {
-    return report(usage("this build has no agent",
-                        "build on Linux, with Boost 1.81, -DPARLANCE_SERVE=ON and -DPARLANCE_AGENT=ON"));
+    return report(
+        usage("this build has no agent",
+              "build on Linux on x86-64 or aarch64, with Boost 1.81, -DPARLANCE_SERVE=ON and -DPARLANCE_AGENT=ON"));
   };
 }
 

@@ -21,6 +21,26 @@ else()
   endif()
 endif()
 
+# Cargo builds for the machine that it runs on, unless it is told Rust's name of another one, whose standard library must be there.
+set(hf_machine "")
+if(CMAKE_CROSSCOMPILING)
+  string(TOLOWER ${CMAKE_SYSTEM_PROCESSOR}-unknown-${CMAKE_SYSTEM_NAME}-gnu hf_machine)
+endif()
+set(PARLANCE_RUST_TARGET "${hf_machine}" CACHE STRING "The machine that cargo builds for, as rustc --print target-list has it; empty: this one")
+mark_as_advanced(PARLANCE_RUST_TARGET)
+set(hf_for_machine "")
+if(PARLANCE_RUST_TARGET AND NOT hf_missing)
+  set(hf_for_machine --target ${PARLANCE_RUST_TARGET})
+  cmake_path(GET PARLANCE_CARGO PARENT_PATH hf_folder)
+  find_program(PARLANCE_RUSTC rustc HINTS ${hf_folder})
+  mark_as_advanced(PARLANCE_RUSTC)
+  execute_process(COMMAND ${PARLANCE_RUSTC} --print target-libdir ${hf_for_machine} OUTPUT_VARIABLE hf_standard_library
+    OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  if(NOT hf_standard_library OR NOT EXISTS ${hf_standard_library})
+    set(hf_missing "there is no standard library of Rust for ${PARLANCE_RUST_TARGET}")
+  endif()
+endif()
+
 if(PROJECT_IS_TOP_LEVEL)
   set(hf_target ${PROJECT_SOURCE_DIR}/build/cargo)
 else()
@@ -65,13 +85,13 @@ if(NOT PARLANCE_HF_LTO)
 endif()
 
 set(hf_name ${CMAKE_STATIC_LIBRARY_PREFIX}parlance_hf${CMAKE_STATIC_LIBRARY_SUFFIX})
-set(hf_library ${hf_target}/${hf_profile}/${hf_name})
+cmake_path(APPEND hf_target ${PARLANCE_RUST_TARGET} ${hf_profile} ${hf_name} OUTPUT_VARIABLE hf_library)
 file(GLOB hf_sources CONFIGURE_DEPENDS ${hf_source}/src/*.rs)
 # The regex engine comes with the crate: that of the system may answer otherwise. What cargo finds up to date is touched,
 # lest the next build asks again.
 add_custom_command(OUTPUT ${hf_library}
   COMMAND ${CMAKE_COMMAND} -E env RUSTONIG_SYSTEM_LIBONIG=0 CARGO_TARGET_DIR=${hf_target}
-    ${PARLANCE_CARGO} build --quiet --profile ${hf_profile} --locked --offline --manifest-path ${hf_source}/Cargo.toml
+    ${PARLANCE_CARGO} build --quiet --profile ${hf_profile} ${hf_for_machine} --locked --offline --manifest-path ${hf_source}/Cargo.toml
   COMMAND ${CMAKE_COMMAND} -E touch ${hf_library}
   DEPENDS ${hf_sources} ${hf_source}/Cargo.toml ${hf_source}/Cargo.lock
   COMMENT "Building the Rust library parlance-hf" VERBATIM)

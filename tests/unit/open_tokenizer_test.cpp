@@ -230,7 +230,9 @@ TEST(OpenTokenizerErrors, files_that_are_something_else_say_what) {
       EXPECT_EQ(failure({{name, bytes}}), std::string("tokenizer F/") + name + ": not " + kind + "; " + hint);
     }
   }
-  EXPECT_EQ(failure({{"tokenizer.json", "nothing"}}), "json Expecting value; ");
+  const std::string said = failure({{"tokenizer.json", "nothing"}});
+  const bool reads_json = !said.starts_with("tokenizer this build does not read");
+  EXPECT_TRUE(!reads_json || said == "json Expecting value; ") << said;
   EXPECT_TRUE(failure({{"x.tiktoken", "nothing\n"}}).starts_with("tokenizer F/x.tiktoken: line 1: "));
 }
 

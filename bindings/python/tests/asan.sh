@@ -8,7 +8,7 @@ cd "$(dirname "$0")/../../.."
 python=$PWD/build/python/venv/bin/python
 cmake --preset asan-python -DPython_EXECUTABLE="$python" > build/configure.log 2>&1 || { cat build/configure.log; exit 1; }
 cmake --build --preset asan-python --target parlance_python
-LD_PRELOAD=$(clang++-14 -print-file-name=libclang_rt.asan-x86_64.so)
+LD_PRELOAD=$(clang++-14 -print-file-name=libclang_rt.asan-$(uname -m).so)
 export LD_PRELOAD
 export ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
 export PYTHONPATH=build/asan-python/python PYTHONMALLOC=malloc

@@ -31,7 +31,8 @@ constexpr std::uint32_t kProcessor = AUDIT_ARCH_AARCH64;
 constexpr int kOpenTree = 428, kMoveMount = 429, kFsopen = 430, kFsconfig = 431, kFsmount = 432, kFspick = 433,
               kIoUringSetup = 425, kIoUringEnter = 426, kIoUringRegister = 427, kClone3 = 435, kPidfdGetfd = 438,
               kProcessMadvise = 440, kMountSetattr = 442, kFchmodat2 = 452, kOpenat2 = 437, kSetxattrat = 463,
-              kRemovexattrat = 466, kOpenTreeAttr = 467, kFileSetattr = 469, kMemfdSecret = 447, kPidfdSendSignal = 424;
+              kRemovexattrat = 466, kOpenTreeAttr = 467, kFileSetattr = 469, kMemfdSecret = 447, kPidfdSendSignal = 424,
+              kQuotactlFd = 443;
 
 /// Refused in every sandbox: other processes' memory, mounts and namespaces, kernel facilities with a large surface,
 /// the clock and the machine itself.
@@ -74,11 +75,13 @@ constexpr int kRefused[] = {
     SYS_finit_module,
     SYS_delete_module,
     SYS_kexec_load,
+    SYS_kexec_file_load,
     SYS_reboot,
     SYS_swapon,
     SYS_swapoff,
     SYS_acct,
     SYS_quotactl,
+    kQuotactlFd,
     SYS_syslog,
     SYS_settimeofday,
     SYS_clock_settime,
@@ -88,7 +91,6 @@ constexpr int kRefused[] = {
     SYS_setdomainname,
     SYS_vhangup,
 #if defined(__x86_64__)
-    SYS_kexec_file_load,
     SYS_iopl,
     SYS_ioperm,
     SYS_modify_ldt,
