@@ -26,7 +26,7 @@ constexpr std::array<std::string_view, 9> kEventNames = {"turn",    "reply",    
 constexpr std::array<std::string_view, 10> kReasonNames = {"done",    "gave_up", "turns", "tokens",  "seconds",
                                                            "repeats", "context", "model", "stopped", "usage"};
 
-constexpr int kMostTries = 4;  // to make a prompt that fits
+constexpr unsigned kMostTries = 4;  // to make a prompt that fits
 
 constexpr std::string_view kVerify =
     ", and no run has succeeded since. Verify that the goal is reached, by a run that changes nothing and "
@@ -145,7 +145,8 @@ struct Agent::State {
   Result<AgentReply> ask();
   std::optional<Clock::time_point> deadline() const;
   void make_room();
-  bool leave_out(bool must);
+  /// `refused`: how often the model did not take the prompt; each time half as much stays.
+  bool leave_out(unsigned refused);
   std::size_t weight_now() const;
   void take_reply(const AgentReply& reply);
   void run_calls();
@@ -233,7 +234,8 @@ bool Agent::State::step() {
   make_room();
   Result<AgentReply> reply = ask();
   // What is left out once may not be enough, where tokens are shorter than they were so far.
-  for (int more = 0; more < kMostTries && reply && reply->too_long && leave_out(true); ++more) reply = ask();
+  for (unsigned refused = 1; refused <= kMostTries && reply && reply->too_long && leave_out(refused); ++refused)
+    reply = ask();
   if (!reply && !within_limits()) return false;  // who stops it, or the end of its time, ends a reply as a failure does
   if (!reply) {
     end.error = reply.error();
@@ -307,8 +309,7 @@ std::optional<Clock::time_point> Agent::State::deadline() const {
 void Agent::State::make_room() {
   const std::optional<std::size_t> context = model.context();
   constexpr double kFull = 0.9;
-  if (context && size.is_known() && size.tokens_of(weight_now()) > kFull * static_cast<double>(*context))
-    leave_out(false);
+  if (context && size.is_known() && size.tokens_of(weight_now()) > kFull * static_cast<double>(*context)) leave_out(0);
 }
 
 std::size_t Agent::State::weight_now() const {
@@ -317,8 +318,8 @@ std::size_t Agent::State::weight_now() const {
   return sum;
 }
 
-bool Agent::State::leave_out(bool must) {
-  const double bytes = must ? size.bytes_per_token() / 2 : size.bytes_per_token();
+bool Agent::State::leave_out(unsigned refused) {
+  const double bytes = size.bytes_per_token() / static_cast<double>(1U << refused);
   // Where nobody tells the context, what was too much is about as large as it.
   const std::size_t too_much = static_cast<std::size_t>(size.tokens_of(weight_now()));
   const std::size_t context = size.room_in(model.context().value_or(size.is_known() ? size.last() : too_much));

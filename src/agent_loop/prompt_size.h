@@ -16,7 +16,8 @@ class PromptSize {
     if (!first_) first_ = last_;
     const double more_bytes = last_.bytes - first_->bytes, more_tokens = last_.tokens - first_->tokens;
     const bool tells = std::max(more_bytes, -more_bytes) >= kEnough && more_bytes * more_tokens > 0;
-    if (tells) each_ = more_tokens / more_bytes;
+    // Blanks and lines of dashes take next to nothing, and what comes later may be anything else.
+    if (tells) each_ = std::max(kLeast, more_tokens / more_bytes);
     each_ = std::min(each_, last_.tokens / last_.bytes);
     fixed_ = last_.tokens - each_ * last_.bytes;
   }
@@ -35,6 +36,7 @@ class PromptSize {
 
  private:
   static constexpr double kEnough = 1000;    ///< bytes between two prompts that tell what is fixed
+  static constexpr double kLeast = 1.0 / 5;  ///< tokens of a byte of ordinary text and code
   static constexpr double kUsual = 1.0 / 3;  ///< tokens of a byte, where nothing was measured
 
   struct Prompt {

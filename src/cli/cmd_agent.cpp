@@ -68,7 +68,7 @@ const std::vector<std::string> kSandboxes = {"auto", "bubblewrap", "landlock"};
 const std::vector<std::string> kApprovals = {"never", "writes", "always"};
 
 constexpr std::string_view kOnceMore =
-    "Ctrl-C: the model writes on. Once more within two seconds ends the agent; --resume goes on from there";
+    "Ctrl-C: the turn goes on. Once more within two seconds ends the agent; --resume goes on from there";
 
 /// Has the format calls of code, which it writes without a list of tools?
 bool has_interpreter(const BuiltinFormat& format) {

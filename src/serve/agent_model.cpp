@@ -95,7 +95,16 @@ std::optional<std::size_t> GatewayModel::context() const {
 
 Result<std::vector<std::string>> GatewayModel::check() {
   std::vector<std::string> warnings;
-  const auto ask = [&]() -> Task<> { warnings = co_await check_engine(*model_); };
+  const auto ask = [&]() -> Task<> {
+    for (Waits waits(model_->patience);; co_await waits.pause()) {
+      try {
+        warnings = co_await check_engine(*model_);
+        co_return;
+      } catch (const EngineFailure& failed) {
+        if (!waits.will_ask_again(failed)) throw;
+      }
+    }
+  };
   try {
     run(ask());
   } catch (const std::exception& failed) {

@@ -75,6 +75,16 @@ def check_busy_engine(checks: Checks, new: Callable[[], Run]) -> None:
     """An engine that loads, or has too much to do, is asked again, and the user knows; another error is the end."""
     run = new()
     script, answers = Script(run, "echo one", "echo two"), iter((200, 503, 429, 200, 200, 500))
+    with with_engine(run, Script(run, "echo one")) as engine:
+        engine.loads = 2
+        done = subprocess.run(
+            [*run.command(engine.url), "Do it."], capture_output=True, text=True, timeout=LONGEST, stdin=subprocess.DEVNULL
+        )
+        said = [note["text"] for note in events_of(done.stdout).of("note")]
+        checks.equal(
+            (done.returncode, ["Loading model" in text for text in said]), (0, [True] * 2), f"an engine that loads: {done.stdout[-300:]}"
+        )
+    run = new()
 
     def one(asked: Asked) -> Reply:
         status = next(answers)

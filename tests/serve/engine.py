@@ -100,6 +100,7 @@ class Engine:
         self.script = script or (lambda asked: Reply())
         self.asked: list[Asked] = []
         self.cache: list[int] = []  # of the one slot
+        self.loads = 0  # so many requests are answered with 503 first, as while a model is loaded
         engine = self
 
         class Handler(socketserver.StreamRequestHandler):
@@ -143,6 +144,9 @@ class Engine:
             if header.startswith(b"content-length:"):
                 size = int(header.split(b":")[1])
         body = json.loads(handler.rfile.read(size) or b"{}")
+        if self.loads > 0:
+            self.loads -= 1
+            return self._send_whole(handler, 503, json.dumps({"error": {"message": "Loading model"}}))
         if method == "GET":
             return self._send_whole(handler, 200, json.dumps({"status": "ok"}))
         if path == "/tokenize":

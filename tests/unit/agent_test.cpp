@@ -450,6 +450,8 @@ TEST(PromptSize, TellsWhatIsFixedFromWhatGrows) {
   EXPECT_EQ(size.room_in(2000), 500U) << "there is something to try with";
   size.measure(2000 + 250, 90 + 1000);  // behind a compaction
   EXPECT_NEAR(size.tokens_of(90 + 4000), 3000, 1);
+  size.measure(2000 + 260, 90 + 3000);  // two thousand blanks say nothing of what comes next
+  EXPECT_LE(size.bytes_per_token(), 5.1);
   size.forget();
   EXPECT_FALSE(size.is_known());
 }

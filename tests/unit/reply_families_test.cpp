@@ -219,6 +219,17 @@ std::string damaged(std::string text, std::mt19937_64& random) {
   return text;
 }
 
+TEST(ArgumentNames, TellWhichComesTwice) {
+  reply::ArgumentNames names;
+  EXPECT_TRUE(names.add("a"));
+  EXPECT_TRUE(names.add("b"));
+  EXPECT_TRUE(names.add("")) << "none of the others";
+  EXPECT_FALSE(names.add("b"));
+  EXPECT_FALSE(names.add(""));
+  names.clear();
+  EXPECT_TRUE(names.add("b"));
+}
+
 TEST(ReplyBroken, ScannersOfArgumentsLoseNothing) {
   const std::string callee, quote = "<q>";
   const std::string calls[] = {

@@ -1,9 +1,10 @@
 // The names of the arguments that a call has so far: does one come twice?
 #pragma once
-#include <string>
+#include <algorithm>
+#include <cstddef>
+#include <functional>
 #include <string_view>
-
-#include "reply/scan/held.h"
+#include <vector>
 
 namespace parlance::reply {
 
@@ -14,17 +15,17 @@ class ArgumentNames {
  public:
   /// False where the name was there before. Of very many, only the first are known.
   bool add(std::string_view name) {
-    constexpr std::size_t kMost = 4096;
-    std::string entry(1, '\0');
-    entry.append(name) += '\0';
-    if (names_.view().find(entry) != std::string_view::npos) return false;
-    if (names_.size() + entry.size() <= kMost) names_ += entry;
+    constexpr std::size_t kMost = 256;
+    const std::size_t hash =
+        std::hash<std::string_view>()(name);  // calls are not read by it, so that one may be shared
+    if (std::find(hashes_.begin(), hashes_.end(), hash) != hashes_.end()) return false;
+    if (hashes_.size() < kMost) hashes_.push_back(hash);
     return true;
   }
-  void clear() { names_.clear(); }
+  void clear() { hashes_.clear(); }
 
  private:
-  HeldText names_;
+  std::vector<std::size_t> hashes_;
 };
 
 }  // namespace parlance::reply

@@ -100,8 +100,9 @@ class IdsBody {
  public:
   /// Appends "[1,2,3]" to `out`, the body so far.
   void append(std::string& out, std::span<const TokenId> ids) {
-    const bool goes_on = !ids_.empty() && kept_.size() >= end_ && out.size() == begin_ && kept_.starts_with(out) &&
-                         ids.size() >= ids_.size() && std::equal(ids_.begin(), ids_.end(), ids.begin());
+    const bool goes_on = !ids_.empty() && is_own_ && kept_.size() >= end_ && out.size() == begin_ &&
+                         kept_.starts_with(out) && ids.size() >= ids_.size() &&
+                         std::equal(ids_.begin(), ids_.end(), ids.begin());
     if (goes_on) {
       kept_.resize(end_);
       if (ids.size() > ids_.size()) kept_ += ',';
@@ -116,14 +117,20 @@ class IdsBody {
     kept_ += ']';
     ids_.insert(ids_.end(), news.begin(), news.end());
     out = std::exchange(kept_, {});
+    is_appended_ = true;
   }
-  /// The body, when it has been sent.
-  void keep(std::string body) { kept_ = std::move(body); }
+  /// The body, when it has been sent: one that append() has written to, or it is not gone on from.
+  void keep(std::string body) {
+    kept_ = std::move(body);
+    is_own_ = std::exchange(is_appended_, false);
+  }
 
  private:
   std::vector<TokenId> ids_;
   std::string kept_;
   std::size_t begin_ = 0, end_ = 0;  ///< of "[1,2,3" in it
+  bool is_appended_ = false;         ///< append() wrote to the next body
+  bool is_own_ = false;              ///< and to the one that is kept
 };
 
 }  // namespace parlance::serve

@@ -1,4 +1,4 @@
-// Asks an engine again. Begin reading at with_patience.
+// Asks an engine again. Begin reading at Waits::will_ask_again.
 #include "serve/models/patience.h"
 
 #include <algorithm>
@@ -13,41 +13,46 @@ namespace parlance::serve {
 
 namespace {
 
-/// Answers of an engine, or of a proxy before it, that will be another one soon. 529 is Anthropic's for 503.
+/// Answers of an engine, or of a proxy before it, that will be another one soon; behind 504 it may still be at work.
+/// 529 is Anthropic's for 503.
 bool will_pass(const EngineFailure& failure) {
-  constexpr unsigned kPassing[] = {429, 502, 503, 504, 529};
+  constexpr unsigned kPassing[] = {429, 502, 503, 529};
   return failure.kind() == EngineFailure::Kind::status &&
          std::find(std::begin(kPassing), std::end(kPassing), failure.status()) != std::end(kPassing);
 }
 
-std::string sentence_of_wait(const EngineFailure& failure, std::chrono::milliseconds wait) {
+}  // namespace
+
+bool Waits::will_ask_again(const EngineFailure& failure) {
+  constexpr std::chrono::milliseconds kFirst(500), kLongest(8000);
+  const auto now = std::chrono::steady_clock::now();
+  if (wait_.count() == 0) begun_ = now;
+  wait_ = wait_.count() == 0 ? kFirst : std::min(2 * wait_, kLongest);
+  if (!will_pass(failure) || now - begun_ + wait_ > patience_.most) return false;
   char seconds[32];
-  std::snprintf(seconds, sizeof seconds, "%g", static_cast<double>(wait.count()) / 1000);
-  return std::string(failure.what()) + "; it is asked again in " + seconds + " s";
+  std::snprintf(seconds, sizeof seconds, "%g", static_cast<double>(wait_.count()) / 1000);
+  if (patience_.told) patience_.told(std::string(failure.what()) + "; it is asked again in " + seconds + " s");
+  return true;
 }
 
-}  // namespace
+Task<> Waits::pause() {
+  asio::steady_timer timer(co_await asio::this_coro::executor, wait_);
+  co_await timer.async_wait(asio::use_awaitable);
+}
 
 Task<GenerationEnd> with_patience(const Patience& patience, const TokenSink& sink,
                                   const std::function<Task<GenerationEnd>(const TokenSink&)>& ask) {
-  constexpr std::chrono::milliseconds kFirst(500), kLongest(8000);
   bool has_begun = false;
   const TokenSink watched = [&](std::span<const SampledToken> tokens, bool is_last) -> Task<bool> {
     has_begun = true;
     co_return co_await sink(tokens, is_last);
   };
-  std::chrono::milliseconds waited{0}, wait = kFirst;
-  while (true) {
+  for (Waits waits(patience);; co_await waits.pause()) {
     try {
       co_return co_await ask(watched);
     } catch (const EngineFailure& failure) {
-      if (has_begun || !will_pass(failure) || waited + wait > patience.most) throw;
-      if (patience.told) patience.told(sentence_of_wait(failure, wait));
+      if (has_begun || !waits.will_ask_again(failure)) throw;
     }
-    asio::steady_timer timer(co_await asio::this_coro::executor, wait);
-    co_await timer.async_wait(asio::use_awaitable);
-    waited += wait;
-    wait = std::min(2 * wait, kLongest);
   }
 }
 
