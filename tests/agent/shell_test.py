@@ -413,6 +413,10 @@ def check_ends(checks: Checks, tool: Tool) -> None:
     answer = tool.run("rmdir $PWD; exit")
     checks.that((answer["folder"], answer["restored"]) == (str(tool.place.workspace), True), "what was kept is restored there", answer)
     checks.that(said(tool.run("echo $LEFT")) == "7\n", "variables too")
+    answer = tool.run("readonly parlance_token=x; declare -a none; exit")
+    checks.that(answer["restored"], "a name of ours that is readonly", answer)
+    answer = tool.run("echo $LEFT$parlance_token")
+    checks.that(said(answer) == "7\n" and not answer["restarted"], "does not go to the next shell", answer)
     tool.send(command=f"touch {tool.place.workspace}/begun; sleep 600; echo no", cancel=True)
     ends = time.monotonic() + 20
     while not (tool.place.workspace / "begun").exists() and time.monotonic() < ends:
@@ -635,6 +639,11 @@ def check_left_over(checks: Checks, tool: Tool) -> None:
     answer = tool.python("while True: pass", 0.3)
     checks.that(answer["end"] == "timed_out", "an endless loop", answer)
     checks.equal(tool.python("server.poll(), reader.poll()")["observation"], result("(None, None)\n"), "they live on")
+    tool.python("crowd = subprocess.Popen('while :; do (sleep 0.05 &); sleep 0.01; done >/dev/null 2>&1', shell=True); time.sleep(0.3)")
+    answer = tool.python("while True: pass", 0.5)
+    checks.that(answer["end"] == "timed_out" and answer["seconds"] < 1.1, "whose parents have ended holds nothing up", answer)
+    checks.equal(tool.python("crowd.poll(), kept")["observation"], result("(None, 8)\n"), "nor does it cost the variables")
+    tool.python("crowd.kill()")
     tool.python("os.closerange(3, 256)")
     checks.equal(tool.python("kept")["observation"], result("8\n"), "descriptors are closed")
     tool.python("os.closerange(3, 100000)")
@@ -649,7 +658,28 @@ def check_left_by_shell(checks: Checks, tool: Tool) -> None:
     for command in ("x=$(trap '' INT; cat < /dev/tty; true); echo no", "x=$(trap '' INT TERM; cat < /dev/tty; true); echo no"):
         answer = tool.run(command, 20)
         checks.that(answer["end"] == "waits_for_input" and not answer["restarted"], command, answer)
+        checks.equal(answer["err"]["text"], "", f"bash's ends of lines are not shown: {command}")
         checks.equal(said(tool.run("echo $kept")), "4\n", f"the command behind {command}")
+
+
+IN_BACKGROUND = [  # in the shell's own group, though
+    "start() { sleep 1000 >/dev/null 2>&1 & echo $!; }; pid=$(start); sleep 30",
+    "pid=$(sh -c 'sleep 1000 >/dev/null & echo $!'); sleep 30",
+    "pid=$(python3 -c 'import time; time.sleep(1000)' >/dev/null 2>&1 & echo $!); while :; do :; done",  # it takes SIGINT
+    "set +m; sleep 1000 & pid=$!; sleep 30",
+]
+
+
+def check_background_stays(checks: Checks, tool: Tool) -> None:
+    """A timeout ends no program in the background, in whatever way it came there, and is not held up by it."""
+    for command in IN_BACKGROUND:
+        answer = tool.run(command, 1)
+        checks.that((answer["end"], answer["err"]["text"]) == ("timed_out", "") and answer["seconds"] < 1.7, command, answer)
+        checks.equal(said(tool.run("kill -0 $pid && echo alive; kill -9 $pid")).split()[:1], ["alive"], command)
+    tool.run("pid=$(sleep 1000 >/dev/null & echo $!)")
+    answer = tool.run("sleep 30", 0.5)
+    checks.that(answer["end"] == "timed_out", "behind one of the command before", answer)
+    checks.equal(said(tool.run("kill -0 $pid && echo alive")), "alive\n", "it stays, too")
 
 
 def descriptors_of(process: int) -> int:
@@ -710,7 +740,7 @@ PARTS: tuple[Part, ...] = (
     (lambda checks, tool: check_interactive(checks, tool, [*INTERACTIVE][1::2]),),
     (check_python,),
     (check_left_over,),
-    (check_left_by_shell,),
+    (check_left_by_shell, check_background_stays),
 )
 
 

@@ -31,6 +31,7 @@ constexpr double kLost = 0.5;   // seconds at the prompt without a report
 constexpr double kBack = 0.1;   // seconds between a report and the prompt
 constexpr double kDrain = 2;    // seconds for output that is on its way
 constexpr int kTick = 50;       // milliseconds
+constexpr int kNoPipe = -1;     // in the place of the program's standard error
 constexpr std::string_view kStartFile = "start";
 
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
@@ -170,7 +171,7 @@ struct Resident::Run {
   std::string received{};  ///< at the pipe of answers
   RunEnd reason = RunEnd::finished;
   Clock::time_point begin = Clock::now();
-  std::uint64_t begin_ticks = ticks_now();
+  Before before = resident.before_run();
   Clock::time_point quiet_since = begin, waits_since{}, looked = begin, interrupted{}, typed{};
   Clock::time_point stopped_since{};  ///< the program itself; none while it is not
   int stage = 0;                      ///< 0: runs; then the signals that it was sent
@@ -210,7 +211,7 @@ struct Resident::Run {
     reason = why;
     stage = 1;
     interrupted = Clock::now();
-    resident.interrupt(SIGINT, begin_ticks);
+    resident.interrupt(SIGINT, before);
   }
 
   void check_limits() {
@@ -218,7 +219,7 @@ struct Resident::Run {
     if (out.bytes() + err.bytes() > options.output.stop) stop(RunEnd::too_much_output);
     if (seconds_since(quiet_since) < 1 || seconds_since(looked) < kLook) return;
     looked = Clock::now();
-    if (!resident.somebody_should_type(begin_ticks)) {
+    if (!resident.somebody_should_type(before)) {
       waits_since = {};
     } else if (waits_since == Clock::time_point{}) {
       waits_since = looked;
@@ -248,12 +249,12 @@ struct Resident::Run {
     const double since = seconds_since(interrupted);
     if (since > options.grace * stage) {
       if (stage == 3) return resident.process_->kill();
-      resident.interrupt(kSignals[stage++], begin_ticks);
+      resident.interrupt(kSignals[stage++], before);
     }
     // Where the program is back at its own loop, the interruption has cut off its report.
     const bool idle = resident.terminal_.foreground() == resident.group_ && since > 0.2;
     const bool may_ask = idle && !resident.kind_.after_line.empty() && seconds_since(typed) > 0.4;
-    if (may_ask && !resident.has_left_programs(begin_ticks)) ask_for_report();
+    if (may_ask && !resident.has_left_readers(before)) ask_for_report();
   }
 
   /// The last report. How the program ends counts more.
@@ -262,12 +263,12 @@ struct Resident::Run {
     return end ? end : answer_in(received, token);
   }
 
-  /// The report of a command; of one that was interrupted it counts once no program of it is in the foreground any
-  /// more, where that could read what is typed for the next one.
+  /// The report of a command; of one that was interrupted it counts once no program of it waits at the terminal any
+  /// more, where it would read what is typed for the next one. Nobody else can read lines that come by a pipe.
   bool is_over() const {
     const std::optional<Answer> last = answer();
     if (!last || last->ends()) return false;  // else wait for that
-    return stage == 0 || !resident.has_left_programs(begin_ticks);
+    return stage == 0 || resident.lines_ || !resident.has_left_readers(before);
   }
 
   void ask_for_report() {
@@ -327,15 +328,22 @@ struct Resident::Run {
   }
 };
 
+Before Resident::before_run() const {
+  Before before;
+  for (const ProcessFacts& facts : processes_below(process_->root(), own_)) before.processes.insert(facts.pid);
+  before.ticks = ticks_now();
+  return before;
+}
+
 /// The programs that have the terminal, without the program itself. In its own group these are what the run has
 /// started: others are there from before, in the background, and so is what those start.
-std::vector<ProcessFacts> Resident::in_foreground(std::uint64_t since) const {
+std::vector<ProcessFacts> Resident::in_foreground(const Before& before) const {
   const int foreground = terminal_.foreground();
   const int group = foreground > 0 ? foreground : group_;
   std::vector<ProcessFacts> found = processes_below(process_->root(), own_);
   std::set<int> old;
   for (const ProcessFacts& facts : found)  // parents come before what they have started
-    if (facts.pid != group_ && (facts.begun < since || old.contains(facts.parent))) old.insert(facts.pid);
+    if (facts.pid != group_ && (before.has(facts) || old.contains(facts.parent))) old.insert(facts.pid);
   std::erase_if(found, [&](const ProcessFacts& facts) {
     const bool is_old = group == group_ && old.contains(facts.pid);
     return facts.group != group || facts.pid == group_ || facts.state == 'Z' || is_old;
@@ -343,23 +351,37 @@ std::vector<ProcessFacts> Resident::in_foreground(std::uint64_t since) const {
   return found;
 }
 
-bool Resident::has_left_programs(std::uint64_t since) const { return !in_foreground(since).empty(); }
+/// Who only runs there takes no line: in the shell's own group are also the programs in the background that a command
+/// substitution or a shell without job control has started.
+bool Resident::has_left_readers(const Before& before) const {
+  return std::ranges::any_of(in_foreground(before),
+                             [](const ProcessFacts& facts) { return waits_for_input(facts.pid, kNoPipe); });
+}
 
-void Resident::interrupt(int signal, std::uint64_t since) const {
+/// In the program's own group who waits at the terminal is in the foreground, and gets the signal. The others get
+/// SIGINT, but not those that have lost their parent in a shell: a command substitution that has ended left them in the
+/// background. Those behind `set +m` ignore it.
+void Resident::interrupt(int signal, const Before& before) const {
   // The program itself is told, too, or it would go on with the next line of the command.
   if (group_ > 0) kill(group_, SIGCONT);
   if (group_ > 0) kill(group_, SIGINT);
   const int group = terminal_.foreground();
   if (group > 0 && group != group_) kill(-group, signal);  // all at once, as some may begin others
-  for (const ProcessFacts& facts : in_foreground(since))
-    if (facts.group == group_) kill(facts.pid, signal);
+  std::set<int> tree{group_};
+  for (const ProcessFacts& facts : in_foreground(before)) {
+    if (facts.group != group_) continue;
+    const bool is_reader = waits_for_input(facts.pid, kNoPipe);
+    const bool is_below = tree.contains(facts.parent);
+    if (is_below) tree.insert(facts.pid);
+    if (is_reader || is_below || !kind_.has_prompt) kill(facts.pid, is_reader ? signal : SIGINT);
+  }
 }
 
 /// At its prompt the program waits for us.
-bool Resident::somebody_should_type(std::uint64_t since) const {
+bool Resident::somebody_should_type(const Before& before) const {
   const bool is_at_prompt = kind_.has_prompt && waits_at_terminal_input(group_);
   const bool is_itself = terminal_.foreground() == group_ && !is_at_prompt && waits_for_input(group_, errors_.get());
-  return is_itself || std::ranges::any_of(in_foreground(since), [this](const ProcessFacts& facts) {
+  return is_itself || std::ranges::any_of(in_foreground(before), [this](const ProcessFacts& facts) {
            return waits_for_input(facts.pid, errors_.get());
          });
 }
@@ -500,10 +522,12 @@ RunResult Resident::finish(Run& run) {
   run.show(Stream::err, run.err_border.rest());
   result.out = run.out.finish();
   result.err = run.err.finish();
-  // bash ends its line at an interruption.
-  if ((run.stage != 0 || run.times_typed > 0) && result.err.text == "\n") result.err.text.clear();
-  // With `set -v` it shows what was typed behind one.
+  // With `set -v` bash shows what was typed behind an interruption.
   if (run.times_typed > 0) result.err.text = with_words(std::move(result.err.text), run.after_line + "\n", "");
+  // It ends its line at each one.
+  const bool was_interrupted = run.stage != 0 || run.times_typed > 0;
+  const bool is_blank = result.err.text.find_first_not_of("\r\n") == std::string::npos;
+  if (was_interrupted && is_blank) result.err.text.clear();
   return result;
 }
 

@@ -104,6 +104,16 @@ struct ResidentKind {
   std::vector<std::pair<std::string, std::string>> scripts{};
 };
 
+/// What was there before a run. The clock alone is too coarse: what the command just before has started may have begun
+/// within the same tick.
+struct Before {
+  std::uint64_t ticks = 0;
+  std::set<int> processes{};
+  bool has(const ProcessFacts& facts) const {
+    return facts.begun < ticks || (facts.begun == ticks && processes.contains(facts.pid));  // numbers come again
+  }
+};
+
 class Resident {
  public:
   /// Starts the program, and waits until it is ready.
@@ -129,10 +139,11 @@ class Resident {
   std::string line_of(const std::string& line, const std::string& token) const;
   std::string path(const std::string& ending) const;
   RunResult finish(Run& run);
-  std::vector<ProcessFacts> in_foreground(std::uint64_t since) const;
-  bool has_left_programs(std::uint64_t since) const;
-  void interrupt(int signal, std::uint64_t since) const;
-  bool somebody_should_type(std::uint64_t since) const;
+  Before before_run() const;
+  std::vector<ProcessFacts> in_foreground(const Before& before) const;
+  bool has_left_readers(const Before& before) const;
+  void interrupt(int signal, const Before& before) const;
+  bool somebody_should_type(const Before& before) const;
   void wait_for_prompt();
 
   const Sandbox& sandbox_;

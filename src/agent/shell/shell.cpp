@@ -65,6 +65,9 @@ fi 2>/dev/null
 /// When it ends by `exit`, `set -e` or a signal that it can take: what the next shell begins with. Its folder is the
 /// one that it starts in, and what would end it while it waits is not for it. $1 is the token that it was started with,
 /// which nothing but its own memory has by now.
+/// Variables named as ours are left out, as one that is readonly would keep the next shell, too, from being told what
+/// to run. bash lists all or those that are named, so the other names are, and go by way of the file: that needs no
+/// process.
 constexpr const char* kLeave =
     R"(\builtin printf '%s\0' "$1" "$?" '' >@answers
 \builtin set -
@@ -73,7 +76,9 @@ constexpr const char* kLeave =
 \builtin printf '\0ends\0' >@answers
 \builtin unset PWD OLDPWD PROMPT_COMMAND PS0 TMOUT
 \builtin trap '' XFSZ
-{ \builtin declare -p && \builtin declare -f && \builtin alias -p && \builtin printf '# whole\n'
+{ \builtin declare -p parlance_token || \builtin declare -p parlance_kept; } &&
+\builtin compgen -v -X 'parlance_*' >@state/shell.saved && \builtin mapfile -t parlance_names <@state/shell.saved
+{ \builtin declare -p "${parlance_names[@]}" && \builtin declare -f && \builtin alias -p && \builtin printf '# whole\n'
 } >@state/shell.saved && \builtin printf '%ssaved\0' "$1" >@answers
 )";
 
