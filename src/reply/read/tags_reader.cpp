@@ -11,6 +11,7 @@
 #include "reply/read/tag_value.h"
 #include "reply/read/text_reading.h"
 #include "reply/read/value_end.h"
+#include "reply/scan/argument_names.h"
 #include "reply/tools.h"
 
 namespace parlance::reply {
