@@ -4,8 +4,8 @@
 #   make demo-serve  build, start llama.cpp's server with a small real model and `parlance serve`, and talk to them
 #   make demo-agent  build, and give that model a small goal and a terminal in a sandbox
 #   make test     build, and run everything: cases, oracle, corpus (if there), random templates
-#   make long     the same with all generated cases, long walks in engines, all tests under ASan, and fuzz, tsan and portable:
-#                 before an issue is closed
+#   make long     the same with all generated cases, long walks in engines, all tests under ASan, the build that users install, and
+#                 fuzz, tsan and portable: before an issue is closed
 #   make wheel    the Python package as wheels, in build/wheel, for each Python of PYTHONS (default: python3.11)
 #   make install  into PREFIX (/usr/local), below DESTDIR if that is set: commands, library, man pages, completions
 #   make package  Debian's packages, in build/install/packages
@@ -49,7 +49,7 @@ test: built_with_oracle
 	$(CTEST) --test-dir build/release
 
 long: TEST_SHARE = 1
-long: built_with_oracle
+long: built_with_oracle installed
 	$(CTEST) --test-dir build/release
 	@sh tools/setup.sh browser || echo "no browser: the test of the inspector's page is skipped"
 	sh tests/long.sh build/release
