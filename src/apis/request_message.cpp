@@ -44,7 +44,7 @@ class MessagesWriter {
     for (const Value& block : content.kind == Kind::list ? items(content) : std::span<const Value>()) {
       if (word(block, "type") != "text")
         out_.fail(member_value(message, "content"),
-                  "`system` is a text or a list of texts, and this has something else",
+                  "`system` is a string or a list of strings, and this has something else",
                   "give it in a message of the role user");
     }
     if (out_.failed()) return;

@@ -271,7 +271,7 @@ Value RequestOut::content_of(Value message) {
   const Value content = member_value(message, "content");
   if (content.is_string()) return content;
   if (is_given(content) && content.kind != Kind::list) {
-    fail(content, "content is a text or a list of parts");
+    fail(content, "content is a string or a list of parts");
     return {};
   }
   if (!is_given(content) || content.list->size == 0) {
@@ -471,7 +471,7 @@ Value RequestOut::needed(Value dict, std::string_view name) {
   const Value found = member_value(dict, name);
   if (found.is_string()) return found;
   fail(is_given(found) ? found : dict,
-       "`" + std::string(name) + (is_given(found) ? "` is not a text" : "` is missing"));
+       "`" + std::string(name) + (is_given(found) ? "` is not a string" : "` is missing"));
   return {};
 }
 

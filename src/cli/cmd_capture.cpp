@@ -43,9 +43,9 @@ constexpr int kLeftOut = 1;
 
 std::string note_of(const serve::CaptureDamage& damage) {
   const std::string place = damage.file + ":" + std::to_string(damage.line) + ": ";
-  if (damage.records == 1) return place + "the record is not what was written; it is left out";
-  return place + "the record is not what was written, nor are " + std::to_string(damage.records - 1) +
-         " more of the file; they are left out";
+  if (damage.records == 1) return place + "the record's checksum does not match; it is skipped";
+  return place + "the record's checksum does not match, nor do those of " + std::to_string(damage.records - 1) +
+         " more in the file; they are skipped";
 }
 
 int list_turns(const CaptureCommand& command) {

@@ -9,11 +9,11 @@
 namespace parlance::cli {
 namespace {
 
-const char* const kNamesNothing = "names nothing: the text is empty";
+const char* const kIsEmpty = "must not be empty";
 
 /// "" for one of the words, else which they are, and the nearest.
 std::string doubt_of_word(const std::string& given, const std::vector<std::string>& words) {
-  if (given.empty()) return kNamesNothing;
+  if (given.empty()) return kIsEmpty;
   NearestName nearest(given);
   std::string all;
   for (const std::string& word : words) {
@@ -94,7 +94,7 @@ void Options::forbid_empty() {
     const bool free_text = option->nonpositional() && option->get_type_name() == "TEXT";
     if (option->get_items_expected_max() == 0 || free_text) continue;
     const char* const why =
-        option->get_type_name() == "FILE" ? "takes the name of a file, not an empty text" : kNamesNothing;
+        option->get_type_name() == "FILE" ? "takes the name of a file, not an empty text" : kIsEmpty;
     option->check([why](const std::string& given) { return given.empty() ? std::string(why) : std::string(); });
   }
 }

@@ -106,8 +106,7 @@ void declare_limits_of_clients(Options& app, ServerWish& wish) {
              kMostSeconds);
   add_number(app, "--idle", wish.idle, "Seconds that a connection may wait for its next request", kMostSeconds);
   add_number(app, "--keep-alive", wish.keep_alive,
-             "Seconds without a word of the engine, behind which a streamed answer says that it lives; 0: never",
-             kMostSeconds);
+             "Send a keep-alive after this many seconds of silence in a stream; 0: never", kMostSeconds);
   add_number(app, "--drain", wish.drain, "Seconds for requests that are under way at SIGTERM", kMostSeconds);
 }
 
@@ -177,7 +176,7 @@ void declare_model(Options& app, ModelWish& wish, ModelUse use) {
   app.add_option("--backend-key-file", wish.backend_key_file, "The API key that the engine wants, in a file")
       .placeholder("FILE");
   app.add_flag("--no-engine-check", wish.no_engine_check,
-               use == ModelUse::serve ? "Serve also where the engine's own tokenizer gives other ids than the model's"
+               use == ModelUse::serve ? "Serve even if the engine's tokenizer gives other ids than the model's"
                                       : "Begin also where the engine's own tokenizer gives other ids than the model's");
   if (use == ModelUse::serve)
     app.add_option("--model-name", wish.name, "What clients call the model; by default what -m, -f or -t was given")

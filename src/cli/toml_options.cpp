@@ -86,7 +86,8 @@ Result<TomlOptions> options_in(const TomlReader& reader, const toml::table& root
   TomlOptions made;
   const toml::node* const tables = root.get(table);
   if (tables != nullptr && tables->is_table())
-    return usage("[" + table + "] is one of several", "[[" + table + "]]").at(reader.place(tables->source().begin));
+    return usage("[" + table + "] must be an array of tables", "[[" + table + "]]")
+        .at(reader.place(tables->source().begin));
   const bool several = tables != nullptr && tables->is_array_of_tables();  // else it is an option of that name
   Result<std::vector<TomlOption>> whole = reader.options(root, several ? table : "");
   if (!whole) return whole.error();

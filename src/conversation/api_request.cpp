@@ -73,7 +73,7 @@ Value Request::list_at(Value at, std::string_view what) {
 
 Value Request::text_at(Value at, std::string_view what) {
   if (at.is_string()) return at;
-  fail(at, std::string(what) + " is not a text", at.is_none() ? "leave it out, or give \"\"" : "give a text");
+  fail(at, std::string(what) + " is not a string", at.is_none() ? "leave it out, or give \"\"" : "give a string");
   return {};
 }
 

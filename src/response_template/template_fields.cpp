@@ -45,10 +45,10 @@ Result<void> take_texts(Value v, const std::string& path, std::vector<std::strin
   if (v.is_string()) {
     out.emplace_back(leaf_text(v));
   } else if (!v.is_sequence() || items(v).empty()) {
-    return cannot_say(path, "must be a text or a list of texts");
+    return cannot_say(path, "must be a string or a list of strings");
   } else {
     for (const Value item : items(v)) {
-      if (!item.is_string()) return cannot_say(path + "[" + std::to_string(out.size()) + "]", "must be a text");
+      if (!item.is_string()) return cannot_say(path + "[" + std::to_string(out.size()) + "]", "must be a string");
       out.emplace_back(leaf_text(item));
     }
   }
@@ -67,7 +67,7 @@ Result<Border> border_of(Value dict, const std::string& path, const std::string&
     if (Result<void> taken = take_texts(*texts, joined(path, key), border.texts); !taken) return taken.error();
   }
   if (pattern != nullptr) {
-    if (!pattern->is_string()) return cannot_say(joined(path, key + "_pattern"), "must be a text");
+    if (!pattern->is_string()) return cannot_say(joined(path, key + "_pattern"), "must be a string");
     border.pattern = std::string(leaf_text(*pattern));
   }
   return border;
@@ -96,7 +96,7 @@ Result<void> check_transform(Value v, const std::string& path) {
 /// Members that mean something only beside others.
 Result<void> check_rules(Value dict, const std::string& path) {
   const Value* join = member(dict, "join");
-  if (join != nullptr && !join->is_none() && !join->is_string()) return cannot_say(path + ".join", "must be a text");
+  if (join != nullptr && !join->is_none() && !join->is_string()) return cannot_say(path + ".join", "must be a string");
   if (join != nullptr && join->is_string() && !flag(dict, "repeats"))
     return cannot_say(path + ".join", "needs \"repeats\": true");
   const Value* each = member(dict, "transform_each");

@@ -143,7 +143,7 @@ Result<void> Restoring::take_turn(Value record, RecordedAgent& into) {
   const std::size_t sampled = turn->sampled().size();
   const std::shared_ptr<const Held> kept = turns_.keep(*turn, call_ids_of(record), into.last_response);
   if (!kept || kept->key != record["key"].text() || !has_prompt_of(record, *turn, kept->session))
-    return Error(ErrorCode::conversation, "a turn of the capture comes out otherwise with this model")
+    return Error(ErrorCode::conversation, "a recorded turn gives another result with this model")
         .hint("parlance replay says what differs");
   messages.push_back(kept->reply);
   into.history.length = turn->length();
@@ -212,7 +212,7 @@ Result<RecordedAgent> restore_agent(Succession& turns, const std::shared_ptr<Ser
   RecordedAgent made{.ends_whole = !text->torn, .version = std::string(head["parlance"].text())};
   Restoring restoring(turns, model);
   for (const CaptureRecord& record : text->records) {
-    if (!record.intact) return Error(ErrorCode::conversation, file + ": a record is not what was written");
+    if (!record.intact) return Error(ErrorCode::conversation, file + ": the checksum of a record does not match");
     if (Result<void> taken = restoring.take(record, made); !taken) return taken.error();
   }
   if (made.session.empty()) return Error(ErrorCode::conversation, file + " is no capture of an agent");

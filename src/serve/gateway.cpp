@@ -145,7 +145,8 @@ ReplyApiError Gateway::refusal_by_header(const HttpRequest& request, const Offer
     return {.status = 401, .message = "the API key is missing or wrong"};
   if (const std::string packing = packing_of(request); !packing.empty())
     return {.status = 415,
-            .message = "the request's body is packed (" + packing + "); send it without a Content-Encoding",
+            .message = "the request body is compressed (" + packing +
+                       "), which this server does not support; send it uncompressed",
             .code = "unsupported_content_encoding"};
   if (route->access == Access::engine && !offer.has_engine())
     return {.status = 503, .message = std::string(kNoEngine), .code = "no_engine"};

@@ -68,7 +68,7 @@ std::string Metrics::text() const {
                       "Turns whose prompt does not begin with the ids of the turn before, by cause.");
   engine_failures.write(out, "engine_failures_total", "Failures of engines by kind.");
   refusals.write(out, "refusals_total", "Requests that do not fit the engine or its queue, by the code of the error.");
-  malformed.write(out, "malformed_total", "Parts of replies that were not as the model's format has them, by fault.");
+  malformed.write(out, "malformed_total", "Malformed parts of replies, by kind of fault.");
   losses.write(out, "losses_total",
                "What requests asked for and did not get, where it is known or was looked for, by kind.");
   guarded.write(out, "guarded_total", "Texts in requests that look like control tokens and were encoded as text.");

@@ -98,7 +98,7 @@ Result<void> Replay::read(const std::vector<std::string>& files) {
       of_agent = of_agent || record.kind() == "agent";
       if (!record.intact) {
         Line line{file, std::move(record)};
-        differ(line, "bytes", "the record is not what was written");
+        differ(line, "bytes", "the record's checksum does not match");
         ++report_.different;
       } else if (record.kind() == "head") {
         heads_.push_back(std::move(record.document));

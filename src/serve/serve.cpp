@@ -155,7 +155,8 @@ void say_without_keys(const Gateway& gateway, const ServeOptions& options) {
   if (is_loopback(options.address) || !gateway.offer()->api_keys.empty()) return;
   gateway.log().say(LogLevel::warning, "no_keys", [&options](JsonWriter& line) {
     line.text("address", options.address);
-    line.text("message", "no --api-key-file: whoever reaches this address uses the model, and sees what is kept");
+    line.text("message",
+              "no --api-key-file: anyone who can reach this address can use the model and read stored conversations");
   });
 }
 

@@ -399,8 +399,8 @@ def test_a_member_of_gemini_of_another_type_is_refused_or_named_or_there():
                 continue
             named = any(note["kind"] == "lost" and (note["path"].startswith(place) or place.startswith(note["path"])) for note in answer["notes"])
             assert named or answer["request"] != less.get("request", answer["request"]), (place, wrong, answer)
-    for path, said in ((("contents", 1, "role"), "`role` is not a text"), (("toolConfig",), "`toolConfig` is not an object"), (("contents", 1, "parts", 0, "thought"), "`thought` is not true or false"),
-                       (("generationConfig", "thinkingConfig"), "`thinkingConfig` is not an object"), (("generationConfig", "responseMimeType"), "`responseMimeType` is not a text"),
+    for path, said in ((("contents", 1, "role"), "`role` is not a string"), (("toolConfig",), "`toolConfig` is not an object"), (("contents", 1, "parts", 0, "thought"), "`thought` is not true or false"),
+                       (("generationConfig", "thinkingConfig"), "`thinkingConfig` is not an object"), (("generationConfig", "responseMimeType"), "`responseMimeType` is not a string"),
                        (("toolConfig", "functionCallingConfig"), "`functionCallingConfig` is not an object")):
         code, out, err = run(with_value(GEMINI, path, ["NONE"]), "--as", "openai")
         assert (code, out) == (3, "") and said in err and f"input: {path_text(path)}\n" in err, (path, err)

@@ -221,7 +221,7 @@ def pages_of_others(parlance: str, engine: Engine, checks: Checks) -> None:
         for host in [*bad, "proxy.example", "\xff"]:
             status, said = headers_of(gateway, Host=host)
             checks.that(status == 403 and "--allow-host" in said and "Host" in said, f"Host {host!r}: {status} {said}")
-        checks.that("--allow-host evil.example)" in headers_of(gateway, Host="Evil.Example:80")[1], "the error says what to do")
+        checks.that("with --allow-host evil.example" in headers_of(gateway, Host="Evil.Example:80")[1], "the error says what to do")
         origins = [
             "http://localhost:3000",
             "https://127.0.0.1",

@@ -59,7 +59,7 @@ TEST(NormaliseApis, WhatOtherApisSayAndAChatCannot) {
        "generationConfig.thinkingConfig.thinking_level",
        "Gemini: `thinking_level` stands beside `thinkingLevel`, which is the same member"},
       {R"({"contents": [{"role": ["model"], "parts": [{"text": "a"}]}]})", "contents[0].role",
-       "Gemini: `role` is not a text"},
+       "Gemini: `role` is not a string"},
       {R"({"contents": [{"role": "model", "parts": [{"text": "a", "thought": "true"}]}]})",
        "contents[0].parts[0].thought", "Gemini: `thought` is not true or false"},
       {R"({"contents": "a", "toolConfig": {"functionCallingConfig": "NONE"}})", "toolConfig.functionCallingConfig",

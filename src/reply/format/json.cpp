@@ -99,7 +99,7 @@ class Reader {
     field = v.integer != 0;
   }
   void read(Value v, const std::string& path, std::string& field) {
-    if (!v.is_string()) return fail(path, "must be a text");
+    if (!v.is_string()) return fail(path, "must be a string");
     field = leaf_text(v);
   }
   /// One text stands for a list of it.

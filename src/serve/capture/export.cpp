@@ -103,7 +103,7 @@ std::vector<ExportedTurn> turns_of(const CaptureText& text, const ExportOptions&
   std::map<std::string, std::size_t> by_name;
   for (const CaptureRecord& record : text.records) {
     const std::string place = file + ":" + std::to_string(record.line) + ": ";
-    if (!record.intact) note(place + "the record is not what was written; it is left out");
+    if (!record.intact) note(place + "the record's checksum does not match; it is skipped");
     const bool is_wanted = options.failed || record.root()["status"].text() == "answered";
     if (!record.intact || record.kind() != "turn" || !is_wanted) continue;
     ExportedTurn turn{record.root()};

@@ -259,13 +259,13 @@ Result<ChatRequest> read_conversation(const Sessions& sessions, const std::share
 Result<void> check_input(Value body) {
   const Value input = body["input"];
   if (is_given(input) && !input.is_string() && !input.is_sequence())
-    return Error(ErrorCode::conversation, "input must be a text or a list of items").input("input");
+    return Error(ErrorCode::conversation, "input must be a string or a list of items").input("input");
   const Value previous = body["previous_response_id"], instructions = body["instructions"];
   if (is_given(previous) && previous.text().empty())
     return Error(ErrorCode::conversation, "previous_response_id must be the id of a response")
         .input("previous_response_id");
   if (is_given(instructions) && !instructions.is_string() && !instructions.is_sequence())
-    return Error(ErrorCode::conversation, "instructions must be a text or a list of messages").input("instructions");
+    return Error(ErrorCode::conversation, "instructions must be a string or a list of messages").input("instructions");
   if (is_given(input) || is_given(previous)) return {};
   return Error(ErrorCode::conversation, "input is missing").input("input");
 }
@@ -288,7 +288,7 @@ Result<Turn> plan_turn(const Sessions& sessions, const std::shared_ptr<const Ser
 Result<void> check_asked(Value body, const ChatApi& api) {
   for (const std::string_view name : {"prompt", "system"}) {
     if (api.generate && is_given(body[name]) && !body[name].is_string())
-      return Error(ErrorCode::conversation, std::string(name) + " must be a text").input(std::string(name));
+      return Error(ErrorCode::conversation, std::string(name) + " must be a string").input(std::string(name));
   }
   if (Result<void> given = api.generate ? refuse_suffix(body) : Result<void>(); !given) return given;
   if (api.generate && !body["template"].text().empty())

@@ -34,7 +34,7 @@ Result<std::string> conversation_of(Value body) {
     return Error(ErrorCode::conversation, "previous_response_id and conversation: a request goes on from one of them")
         .input("conversation.id");
   if (is_given(input) && !input.is_string() && !input.is_sequence())
-    return misshapen("input", "a text or a list of items");
+    return misshapen("input", "a string or a list of items");
   return std::string(id.text());
 }
 

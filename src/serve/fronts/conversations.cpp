@@ -75,7 +75,7 @@ Result<std::string> metadata_of(Value body) {
   if (!is_given(given)) return std::string("{}");
   const auto is_text = [](const DictEntry& member) { return member.value.is_string(); };
   if (!given.is(Kind::dict) || !std::ranges::all_of(given.members(), is_text))
-    return misshapen("metadata", "an object of texts");
+    return misshapen("metadata", "an object of strings");
   return json_text(given);
 }
 
@@ -134,7 +134,7 @@ Made with_items(const Named& named, Value body, const Conversations& kept) {
 Made with_metadata(const Named& named, Value body, const Conversations& kept) {
   const Result<std::string> metadata = metadata_of(body);
   if (!metadata) return metadata.error();
-  if (!is_given(body["metadata"])) return misshapen("metadata", "an object of texts");
+  if (!is_given(body["metadata"])) return misshapen("metadata", "an object of strings");
   const auto set = [&](StoredConversation& to) { to.metadata = *metadata; };
   const Ref made = kept.change(named.id, named.owner, set);
   return made == nullptr ? Made(unknown(named)) : conversation_json(*made);

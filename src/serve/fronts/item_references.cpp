@@ -160,7 +160,7 @@ Result<WholeInput> with_referenced_items(Value body, const AnswersKept& kept) {
   for (const Value& item : given) {
     const std::string place = "input[" + std::to_string(&item - given.data()) + "].id";
     if (is_reference(item) && !item["id"].is_string())
-      return Error(ErrorCode::conversation, place + " must be a text").input(place);
+      return Error(ErrorCode::conversation, place + " must be a string").input(place);
     if (is_reference(item) && named.is_lost_reasoning(item["id"].text())) {
       // In its place, so that the others keep theirs in what is said of them.
       items.item(R"({"type": "reasoning", "summary": []})");

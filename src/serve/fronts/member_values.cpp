@@ -52,7 +52,7 @@ std::string words_for_member(const KnownMember& member) {
   switch (member.allowed) {
     case Allowed::flag: return "true or false";
     case Allowed::object: return "an object";
-    case Allowed::text: return "a text that is not empty";
+    case Allowed::text: return "a string that is not empty";
     case Allowed::word: return listed_words(member.words);
     case Allowed::words: return "a list";
     case Allowed::flag_or_word: return "true, false, " + listed_words(member.words);

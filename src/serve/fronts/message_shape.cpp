@@ -17,7 +17,7 @@ Result<void> check_part(Value part, const std::string& path) {
   if (!part.is(Kind::dict)) return misshapen(path, "an object with a `type`");
   const std::string_view type = part["type"].text();
   const bool is_text = type == "text" || type == "input_text" || type == "output_text";
-  if (is_text && !part["text"].is_string()) return misshapen(path + ".text", "a text");
+  if (is_text && !part["text"].is_string()) return misshapen(path + ".text", "a string");
   return {};
 }
 
@@ -25,14 +25,14 @@ Result<void> check_call(Value call, const std::string& path) {
   if (!call.is(Kind::dict)) return misshapen(path, "an object");
   if (is_given(call["custom"]) || call["name"].is_string()) return {};
   if (!call["function"].is(Kind::dict)) return misshapen(path + ".function", "an object");
-  if (!call["function"]["name"].is_string()) return misshapen(path + ".function.name", "a text");
+  if (!call["function"]["name"].is_string()) return misshapen(path + ".function.name", "a string");
   return {};
 }
 
 constexpr std::string_view kAnthropicRoles[] = {"user", "assistant", "system"};
 
 Result<void> check_role(Value role, const std::string& path, ReplyApi api) {
-  if (!role.is_string()) return misshapen(path, "a text");
+  if (!role.is_string()) return misshapen(path, "a string");
   if (api != ReplyApi::anthropic || std::ranges::find(kAnthropicRoles, role.text()) != std::end(kAnthropicRoles))
     return {};
   std::string all;
@@ -46,7 +46,7 @@ Result<void> check_message(Value message, const std::string& path, ReplyApi api)
   if (!message.is(Kind::dict)) return misshapen(path, "an object");
   if (Result<void> checked = check_role(message["role"], path + ".role", api); !checked) return checked;
   const Value content = message["content"];
-  constexpr std::string_view kContent = "a text or a list of parts";
+  constexpr std::string_view kContent = "a string or a list of parts";
   const bool may_lack_content = api == ReplyApi::ollama || message["role"].text() != "user";
   if (!is_given(content) && !may_lack_content) return misshapen(path + ".content", kContent);
   Result<void> checked;
@@ -77,7 +77,7 @@ class KnownCalls {
 /// A member that is an id or a name.
 Result<void> check_named(Value of, std::string_view member, const std::string& path) {
   if (!ascii::is_blank(of[member].text())) return {};
-  return misshapen(path + "." + std::string(member), is_given(of[member]) ? "a text that is not blank" : "given");
+  return misshapen(path + "." + std::string(member), is_given(of[member]) ? "a string that is not blank" : "given");
 }
 
 Result<void> check_tool_use(Value block, const std::string& path) {

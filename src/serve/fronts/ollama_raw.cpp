@@ -27,7 +27,7 @@ Result<std::unique_ptr<RawAsked>> read_raw(const Call& call, Value body, const M
   ContinuationsAsked& asked = made->asked;
   Result<std::vector<std::vector<TokenId>>> prompts = read_prompts(body["prompt"], *model);
   if (!prompts) return prompts.error();
-  if (prompts->size() != 1) return Error(ErrorCode::conversation, "prompt must be a text").input("prompt");
+  if (prompts->size() != 1) return Error(ErrorCode::conversation, "prompt must be a string").input("prompt");
   asked.prompts = std::move(*prompts);
   Result<SamplingSettings> sampling = read_sampling(model->limits, body);
   if (!sampling) return sampling.error();

@@ -40,7 +40,7 @@ Result<FoundGrammar> find_in(Value body) {
     if (!is_given(given)) continue;
     const std::string path =
         (member.outer.empty() ? std::string() : std::string(member.outer) + ".") + std::string(member.name);
-    if (!given.is_string() && !(member.is_tag && given.is(Kind::dict))) return cannot(path, "must be a text");
+    if (!given.is_string() && !(member.is_tag && given.is(Kind::dict))) return cannot(path, "must be a string");
     if (given.is_string() && given.text().empty()) continue;
     if (found.member != nullptr) return cannot(path, "there is another grammar, " + found.path);
     found = {&member, path, given.is_string() ? std::string(given.text()) : json_text(given)};

@@ -40,7 +40,7 @@ Result<void> check_function(Value function, const std::string& path) {
 Result<void> check_tool(Value tool, const std::string& path) {
   if (!tool.is(Kind::dict)) return misshapen(path, "an object");
   const Value type = tool["type"];
-  if (is_given(type) && !type.is_string()) return misshapen(path + ".type", "a text");
+  if (is_given(type) && !type.is_string()) return misshapen(path + ".type", "a string");
   for (const std::string_view name : {"function", "custom"})
     if (is_given(tool[name])) return check_function(tool[name], path + "." + std::string(name));
   const bool is_called = !is_given(type) || type.text() == "function" || type.text() == "custom";

@@ -59,9 +59,9 @@ std::vector<std::string> names_of_this_machine() {
 }
 
 std::string sentence(std::string_view what, const std::optional<std::string>& host) {
-  const std::string name = host ? *host : "NAME";
-  return "this server answers its own machine alone, and " + std::string(what) + (host ? " '" + name + "'" : "") +
-         " is another; who serves others by that name says so (--allow-host " + name + ")";
+  return "this server accepts requests for its own machine only, and " + std::string(what) +
+         (host ? " is '" + *host + "'. To accept that name, start it with --allow-host " + *host
+               : " is that of another. To accept a name, start it with --allow-host NAME");
 }
 
 }  // namespace

@@ -89,7 +89,7 @@ HttpRequest request_of(http::request<http::string_body>&& message) {
   return made;
 }
 
-/// A header's value cannot have line ends, behind which a client would read headers of somebody's making.
+/// Replaces control characters: a newline in a value could inject headers.
 std::string field_value(std::string_view text) {
   std::string made(text);
   for (char& c : made)
@@ -172,7 +172,7 @@ class HttpAnswer final : public Exchange {
 
   void begin(unsigned status, std::string_view type) override {
     if (old_) keep_alive_ = false;
-    // What the kernel takes of a stream, the engine goes on sampling for a client that does not read.
+    // Keep the send buffer small: a client that does not read must stop the engine soon.
     if (!std::exchange(connection_.narrow, true)) set_send_buffer(32 << 10);
     out_ = head(status, type);
     out_ += "Cache-Control: no-cache\r\nX-Accel-Buffering: no\r\n";

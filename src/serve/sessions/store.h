@@ -132,7 +132,7 @@ class SessionStore {
   /// The newest turn of one of its names, of this model. Null: there is none.
   std::shared_ptr<const Held> find(const std::string& name, const std::shared_ptr<const ServedModel>& model);
 
-  /// What has this name is found no more, of the model of this name.
+  /// Drops every turn of this model under this name.
   void drop(const std::string& name, std::string_view model);
   /// Drops what is of a model that is not wanted.
   void drop_models(const std::function<bool(const std::shared_ptr<const ServedModel>&)>& unwanted);

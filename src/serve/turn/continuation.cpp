@@ -94,14 +94,14 @@ Result<std::vector<std::vector<TokenId>>> read_prompts(Value prompt, const Serve
   const std::span<const Value> items = prompt.items();
   const bool several = !items.empty() && (items.front().is_string() || items.front().is_sequence());
   if (!prompt.is_string() && items.empty())
-    return Error(ErrorCode::conversation, "prompt must be a text, ids, or a list of these").input("prompt");
+    return Error(ErrorCode::conversation, "prompt must be a string, ids, or a list of these").input("prompt");
   if (several && items.size() > kMostPrompts)
     return Error(ErrorCode::conversation, "prompt has " + std::to_string(items.size()) + " prompts, of at most " +
                                               std::to_string(kMostPrompts) + " in a request")
         .input("prompt");
   for (const Value& one : several ? items : std::span(&prompt, 1)) {
     if (!one.is_string() && !one.is_sequence())
-      return Error(ErrorCode::conversation, "prompt must be a text, ids, or a list of these").input("prompt");
+      return Error(ErrorCode::conversation, "prompt must be a string, ids, or a list of these").input("prompt");
     Result<std::vector<TokenId>> ids = ids_of(one, model);
     if (!ids) return ids.error();
     made.push_back(std::move(*ids));
