@@ -9,12 +9,14 @@ loopback, at a local socket and at an abstract one; a secret in a file and one i
 
 from __future__ import annotations
 
+import copy
 import ctypes
 import hashlib
 import os
 import pathlib
 import pwd
 import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -218,9 +220,7 @@ def check_files(checks: Checks, tool: Tool, outside: Outside, kind: str) -> None
     powerful = [path for path in outside.place.workspace.iterdir() if path.is_file() and path.lstat().st_mode & 0o6000]
     checks.that(not powerful and "chmod u+s" in said(answer), "no file runs as its owner or its group", (powerful, answer))
     # tar sets the mode of a folder by glibc's way for what must be no link: by /proc/self/fd.
-    answer = tool.run(
-        "mkdir -p t/u && chmod 755 t/u && tar cf t.tar t && rm -r t && tar xpf t.tar && stat -c %a t/u; rm -r t t.tar"
-    )
+    answer = tool.run("mkdir -p t/u && chmod 755 t/u && tar cf t.tar t && rm -r t && tar xpf t.tar && stat -c %a t/u; rm -r t t.tar")
     checks.that("755" in said(answer), "an archive is unpacked with the modes of its folders", answer)
     answer = tool.run("mkdir g && chmod g+s g && stat -c %a g; chmod 700 s && stat -c %a s; rm -rf g s")
     checks.that("700" in said(answer) and (kind != "landlock" or "2755" in said(answer)), "other modes can be had", answer)
@@ -465,6 +465,64 @@ def check_output(checks: Checks, tool: Tool, outside: Outside) -> None:
     outside.check(checks, "output")
 
 
+def check_planted(checks: Checks, program: str, place: Place, kind: str) -> None:
+    """What commands leave in the workspace decides neither what runs outside at the next start nor what that start opens to them."""
+    watched, programs, inner = place.folder / "watched", place.workspace / "programs", place.workspace / "inner" / "shown"
+    for folder in (watched, programs, inner):
+        folder.mkdir(parents=True)
+    place.give()
+    real = shutil.which("bwrap")
+    planted = f"printf '#!/bin/sh\\necho x > {watched}/escaped\\nexec {real} \"$@\"\\n' > programs/bwrap && chmod 755 programs/bwrap"
+    environment = {"PATH": f"{programs}:{os.environ['PATH']}"}
+    for start in ("a program planted before a new shell", "one that is there when the agent starts"):
+        tool = Tool(program, place, kind, f"readable={inner}", env=environment)
+        tool.run(f"{planted}; rm -rf inner; mkdir inner; ln -s {place.outside} inner/shown; exit")
+        answer = tool.run("ls inner/shown; cat inner/shown/secret; test -x programs/bwrap && echo planted")
+        checks.that("planted" in said(answer), f"{start}: commands run", answer)
+        checks.that(SECRET not in said(answer), f"{start}: a link in place of a folder that was named opens nothing", answer)
+        checks.that(not (watched / "escaped").exists(), f"{start}: is not run outside")
+        tool.close()
+        shutil.rmtree(place.workspace / "inner")
+        inner.mkdir(parents=True)
+        place.give()
+    loading = {"LD_DEBUG": "libs", "LD_DEBUG_OUTPUT": str(watched / "loader")}
+    tool = Tool(program, place, kind, "environment=LD_DEBUG", "environment=LD_DEBUG_OUTPUT", env=loading)
+    answer = tool.run("echo $LD_DEBUG")
+    checks.that("libs" in said(answer), "a variable that was named reaches commands", answer)
+    others = {path.name for path in watched.iterdir()} - {f"loader.{tool.start['pid']}"}
+    checks.equal(others, set(), "what loads programs by a command's variables outside of the sandbox")
+    tool.close()
+    check_nested(checks, program, place, kind)
+    check_around(checks, program, place, kind)
+
+
+def check_around(checks: Checks, program: str, place: Place, kind: str) -> None:
+    """A link in place of a folder of /tmp that holds the workspace: no start makes folders where it leads."""
+    before = sorted(place.outside.iterdir())
+    tool = Tool(program, place, kind)
+    away = f"cd /tmp && mv {place.folder} moved; rm -rf {place.folder}; ln -s /oldroot{place.outside} {place.folder}"
+    tool.run(f"test {kind} = bubblewrap && ( {away} ); exit")
+    answer = tool.run("pwd; echo x > written; ls")
+    checks.that("written" in said(answer) and (place.workspace / "written").exists(), "the workspace is there all the same", answer)
+    checks.equal(sorted(place.outside.iterdir()), before, "where a link in /tmp leads")
+    tool.close()
+    (place.workspace / "written").unlink()
+
+
+def check_nested(checks: Checks, program: str, place: Place, kind: str) -> None:
+    """The same of a workspace that is itself in a folder that commands may change."""
+    within = copy.copy(place)
+    within.workspace = place.workspace / "way" / "workspace"
+    within.workspace.mkdir(parents=True)
+    place.give()
+    tool = Tool(program, within, kind, f"writable={place.workspace}")
+    answer = tool.run(f"pwd; cd ../.. && mv way moved && mkdir way && ln -s {place.outside} way/workspace; exit")
+    checks.that(str(within.workspace) in said(answer), "a workspace in another folder", answer)
+    answer = tool.run(f"cat {within.workspace}/secret; echo x > {within.workspace}/written; ls -d moved/workspace || echo elsewhere")
+    checks.that(SECRET not in said(answer) and not (place.outside / "written").exists(), "a link in place of the workspace", answer)
+    tool.close()
+
+
 def check_end(checks: Checks, program: str, place: Place, kind: str) -> None:
     """When the agent is killed, all its processes go."""
     tool = Tool(program, place, kind)
@@ -499,6 +557,7 @@ def check_all(checks: Checks, program: str, place: Place, kind: str, outside: Ou
     check_unmapped(checks, alone)
     alone.close()
     check_busy_user(checks, program, place, kind)
+    check_planted(checks, program, place, kind)
     check_end(checks, program, place, kind)
 
 

@@ -224,8 +224,8 @@ Result<Started> start_in_landlock(const SandboxPolicy& policy, const SessionFold
   Result<Descriptor> rules = landlock_rules(policy, folder, terminal ? terminal : "");
   if (!rules) return rules.error();
   const TextList command(launch.command), environment(launch.environment);
-  Plan plan{launch, policy, command, environment, policy.writable};
-  for (const std::string& path : {policy.workspace, folder.temporary(), folder.state()}) plan.writable.push_back(path);
+  Plan plan{launch, policy, command, environment, changeable(policy)};
+  for (const std::string& path : {folder.temporary(), folder.state()}) plan.writable.push_back(path);
   plan.rules = rules->get();
   return fork_supervisor(std::move(plan));
 }
