@@ -12,6 +12,7 @@ from __future__ import annotations
 import copy
 import ctypes
 import hashlib
+import itertools
 import os
 import pathlib
 import pwd
@@ -75,6 +76,50 @@ for bits in (0o4000, 0o2000, 0o6000):
             print(name, oct(bits), error)
 END
 python3 modes.py"""
+
+# Each prints what it gives, and what has become of the file and of the folder.
+METADATA = """
+import ctypes, os, platform
+libc = ctypes.CDLL(None, use_errno=True)
+os.mkdir("metadata")
+os.chdir("metadata")
+os.chmod(".", 0o755)
+open("file", "w").close()
+os.symlink("file", "link")
+here, file = os.open(".", os.O_RDONLY), os.open("file", os.O_RDONLY)
+user, group, now, empty, same = os.getuid(), os.getgid(), -100, 0x1000, 0x100
+times = (ctypes.c_long * 4)(11, 5, 12, 6)
+wrong = (ctypes.c_long * 4)(11, 1000000, 12, 0)
+old = {"chmod": 90, "chown": 92, "lchown": 94, "utime": 132, "utimes": 235, "futimesat": 261} if platform.machine() == "x86_64" else {}
+call = libc.syscall
+attempts = {f"{name} of {path}": lambda number=number, path=path, more=more: call(number, path, *more)
+            for path in (b"", None, b"file", b"missing")
+            for name, more in (("chmod", (0o700,)), ("chown", (user, group)), ("lchown", (user, group)), ("utime", (times,)),
+                               ("utime", (None,)), ("utimes", (times,)), ("utimes", (wrong,)), ("utimes", (None,)))
+            if (number := old.get(name))}
+for folder in (here, file, now, 77):
+    for path in (b"", None, b"file", b"link"):
+        if "futimesat" in old:
+            attempts[f"futimesat of {folder}, {path}"] = lambda f=folder, p=path: call(old["futimesat"], f, p, times)
+        attempts[f"fchmodat of {folder}, {path}"] = lambda f=folder, p=path: libc.fchmodat(f, p, 0o750, 0)
+        for flags in (0, empty, same, 0x10000):
+            attempts[f"fchmodat2 of {folder}, {path}, {flags}"] = lambda f=folder, p=path, g=flags: call(452, f, p, 0o711, g)
+            attempts[f"fchownat of {folder}, {path}, {flags}"] = lambda f=folder, p=path, g=flags: libc.fchownat(f, p, user, group, g)
+            attempts[f"utimensat of {folder}, {path}, {flags}"] = lambda f=folder, p=path, g=flags: call(
+                280 if old else 88, f, p, times, g)
+attempts["fchmod"] = lambda: libc.fchmod(file, 0o600)
+attempts["fchown"] = lambda: libc.fchown(file, user, group)
+attempts["futimens"] = lambda: libc.futimens(file, times)
+for name, attempt in attempts.items():
+    ctypes.set_errno(0)
+    done = attempt()
+    facts = [os.fstat(one) for one in (here, file)]
+    print(name, done, ctypes.get_errno(), *(f"{one.st_mode:o} {one.st_mtime_ns if one.st_mtime < 100 else 'now'}" for one in facts))
+    os.fchmod(here, 0o755)
+    os.fchmod(file, 0o644)
+    for one in (here, file):
+        os.utime(one)
+"""
 
 CONNECT = """
 import socket
@@ -256,6 +301,22 @@ def check_foreign_files(checks: Checks, tool: Tool, place: Place) -> None:
     tool.run("rm -f closed shown own")
 
 
+def check_metadata(checks: Checks, tool: Tool, place: Place) -> None:
+    """Modes, owners and times of files change, or do not, as the kernel itself has it."""
+    (place.workspace / "metadata.py").write_text(METADATA)
+    other: Any = {"user": place.user} if place.user != os.geteuid() else {}
+    beside = place.folder / "beside"
+    beside.mkdir(mode=0o700)
+    place.give()
+    wanted = subprocess.run(["python3", "-c", METADATA], cwd=beside, capture_output=True, text=True, timeout=60, **other)
+    answer = tool.run("python3 metadata.py | tee metadata.txt | tail -n 1")
+    given = (place.workspace / "metadata.txt").read_text().splitlines()
+    checks.that(len(given) > 200, "calls that change metadata", (answer, wanted.stderr))
+    pairs = itertools.zip_longest(given, wanted.stdout.splitlines())
+    checks.equal([pair for pair in pairs if pair[0] != pair[1]], [], "what calls that change metadata give, and what the kernel gives")
+    tool.run("rm -rf metadata metadata.*")
+
+
 def check_devices(checks: Checks, tool: Tool) -> None:
     """They work, and what becomes of their modes stays in the sandbox."""
     devices = [pathlib.Path("/dev") / name for name in ("null", "zero", "full", "random", "urandom", "tty")]
@@ -378,7 +439,8 @@ def check_bomb(checks: Checks, tool: Tool) -> None:
 
 def check_busy_user(checks: Checks, program: str, place: Place, kind: str) -> None:
     """Where the kernel counts the threads of the whole user, those that run elsewhere take nothing from the commands."""
-    many = "import threading, time\nfor _ in range(200): threading.Thread(target=time.sleep, args=(60,), daemon=True).start()\nprint(flush=True)\ntime.sleep(60)"
+    many = "import threading, time\nfor _ in range(200): threading.Thread(target=time.sleep, args=(60,), daemon=True).start()\n"
+    many += "print(flush=True)\ntime.sleep(60)"
     other: Any = {"user": place.user, "group": place.user, "extra_groups": []} if place.user != os.geteuid() else {}
     busy = subprocess.Popen(["python3", "-c", many], stdout=subprocess.PIPE, cwd="/", **other)
     assert busy.stdout
@@ -543,6 +605,7 @@ def check_all(checks: Checks, program: str, place: Place, kind: str, outside: Ou
     tool = open_or_skip(program, place, kind, *settings, env={"SECRET_KEY": VARIABLE})
     check_files(checks, tool, outside, kind)
     check_foreign_files(checks, tool, place)
+    check_metadata(checks, tool, place)
     check_devices(checks, tool)
     check_secrets(checks, tool, outside, kind)
     check_processes(checks, tool, outside, kind)
