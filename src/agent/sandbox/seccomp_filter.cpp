@@ -321,4 +321,12 @@ std::vector<sock_filter> seccomp_program(const SeccompChoice& choice) {
   return program.take();
 }
 
+void name_process(std::vector<sock_filter>& program, int process) {
+  for (sock_filter& step : program) {
+    if (step.code != (BPF_JMP | BPF_JEQ | BPF_K)) continue;
+    if (step.k == static_cast<std::uint32_t>(kUnknownProcess)) step.k = static_cast<std::uint32_t>(process);
+    if (step.k == static_cast<std::uint32_t>(-kUnknownProcess)) step.k = static_cast<std::uint32_t>(-process);
+  }
+}
+
 }  // namespace parlance::agent
