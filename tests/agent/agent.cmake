@@ -22,6 +22,7 @@ foreach(kind IN ITEMS bubblewrap landlock)
     set_tests_properties(agent.sandbox.${kind}.${user} PROPERTIES RESOURCE_LOCK fork_bomb)
   endforeach()
   parlance_python_test(agent.shell.${kind} agent ${agent}/shell_test.py $<TARGET_FILE:agent_shell_tool> ${kind})
+  parlance_python_test(agent.shell.ends.${kind} agent ${agent}/shell_ends_test.py $<TARGET_FILE:agent_shell_tool> ${kind})
 endforeach()
 parlance_python_test(agent.refusals agent ${agent}/refusal_test.py $<TARGET_FILE:agent_shell_tool>)
 # The whole of `parlance agent`, with a model by script. Every task in one format, every fifth in each of the others.
