@@ -556,6 +556,22 @@ def check_planted(checks: Checks, program: str, place: Place, kind: str) -> None
     tool.close()
     check_nested(checks, program, place, kind)
     check_around(checks, program, place, kind)
+    check_own_folders(checks, program, place, kind)
+
+
+def check_own_folders(checks: Checks, program: str, place: Place, kind: str) -> None:
+    """Links in place of all folders of the session that commands may change: the next start shows nothing by them."""
+    before = sorted(place.outside.iterdir())
+    tool = Tool(program, place, kind)
+    folders = "$(find /run/parlance /dev/shm $TMPDIR $TMPDIR/../control -mindepth 1 -depth -type d 2> /dev/null)"
+    replaced = f'for each in {folders}; do mv "$each" "$each.away" && ln -s {place.outside} "$each" && echo replaced; done 2> /dev/null'
+    checks.that("replaced" in said(tool.run(replaced)), "folders of the session are replaced")
+    tool.run("exit")
+    answer = tool.run("cat /dev/shm/secret $(find /run/parlance $TMPDIR $TMPDIR/../control -type l 2> /dev/null | sed 's|$|/secret|')")
+    checks.that(SECRET not in said(answer), "what links in place of them lead to is not shown", answer)
+    tool.run("echo x > /dev/shm/written; for each in $(find /run/parlance $TMPDIR -type l); do echo x > $each/written; done")
+    checks.equal(sorted(place.outside.iterdir()), before, "nor changed")
+    tool.close()
 
 
 def check_around(checks: Checks, program: str, place: Place, kind: str) -> None:

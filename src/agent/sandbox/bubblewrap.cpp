@@ -152,7 +152,7 @@ std::vector<std::string> arguments_of(const SandboxPolicy& policy, const Session
   show_environment(arguments, launch);
   show_system(arguments);
   show_etc(arguments, folder);
-  add(arguments, {"--proc", "/proc", "--dev", "/dev", "--bind", folder.state() + "/shm", "/dev/shm"});
+  add(arguments, {"--proc", "/proc", "--dev", "/dev", "--bind", folder.shared_memory(), "/dev/shm"});
   copy_devices(arguments, folder);
   add(arguments, {"--bind", folder.temporary(), "/tmp", "--dir", "/var", "--symlink", "/tmp", "/var/tmp"});
   add(arguments, {"--ro-bind", folder.control(), kControlInside});
