@@ -96,12 +96,21 @@ bool is_directly_in_kept(const std::string& path) {
   return std::ranges::find(kKeptFolders, parent) != std::ranges::end(kKeptFolders);
 }
 
+/// What is mounted at its own path.
+std::vector<std::string> mounted_paths(const SandboxPolicy& policy) {
+  std::vector<std::string> mounted = changeable(policy);
+  mounted.insert(mounted.end(), policy.readable.begin(), policy.readable.end());
+  return mounted;
+}
+
 /// The folders of /tmp that hold what is shown deeper in it. bubblewrap makes the folders around a mount, and would
 /// follow a link of commands out of the sandbox to do so; where these are mounts themselves nobody can replace them.
 std::set<std::string> folders_of_mounts(const SandboxPolicy& policy) {
-  std::vector<std::string> shown = changeable(policy);
-  shown.insert(shown.end(), policy.readable.begin(), policy.readable.end());
-  for (const auto& [link, target] : policy.links) shown.push_back(link);
+  std::vector<std::string> mounts = mounted_paths(policy), shown = mounts;
+  for (const auto& [link, target] : policy.links) {
+    shown.push_back(link);
+    if (std::ranges::find(mounts, target) != mounts.end()) mounts.push_back(link);
+  }
   std::set<std::string> found;
   for (const std::string& path : shown) {
     for (const std::string_view kept : kKeptFolders) {
@@ -109,14 +118,14 @@ std::set<std::string> folders_of_mounts(const SandboxPolicy& policy) {
       if (end != path.npos) found.insert(path.substr(0, end));
     }
   }
-  for (const std::string& path : shown) found.erase(path);  // a mount already
+  for (const std::string& path : mounts) found.erase(path);
   return found;
 }
 
 /// What was named by a link is shown by that path too; what is shown already has its links.
 void show_links(std::vector<std::string>& arguments, const SandboxPolicy& policy) {
-  std::vector<std::string> mounted = changeable(policy), shown = system_folders();
-  mounted.insert(mounted.end(), policy.readable.begin(), policy.readable.end());
+  const std::vector<std::string> mounted = mounted_paths(policy);
+  std::vector<std::string> shown = system_folders();
   shown.insert(shown.end(), {"/etc", "/var/tmp", "/proc", "/dev"});
   shown.insert(shown.end(), mounted.begin(), mounted.end());
   for (const bool writable : {false, true}) {  // what may be changed within what may be read comes behind it

@@ -28,9 +28,9 @@ std::vector<std::string> private_entries(const std::string& folder);
 std::vector<std::string> public_parts(const std::string& folder);
 
 /// The policy with its paths made absolute, without links. A path within a folder that commands may change goes with
-/// this folder, and has no right of its own: each start would give it to whatever stands at the path by then. Fails
-/// with: usage where a path does not exist, or where the workspace holds what commands must not change or read: the
-/// system, or a home directory with its keys.
+/// this folder, and has no right of its own: each start would give it to whatever stands at the path by then.
+/// Fails with: usage where a path does not exist, or where the workspace holds what commands must not change or read:
+/// the system, or a home directory with its keys.
 Result<SandboxPolicy> checked(SandboxPolicy policy);
 
 /// The environment of commands: the variables that the policy names, and those that keep programs from waiting for
