@@ -9,6 +9,7 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "agent/sandbox/sandbox.h"
 #include "agent/tools/own_tools.h"
@@ -40,7 +41,7 @@ namespace {
 struct AgentCommand {
   std::string goal;
   ModelWish model;
-  std::string workspace = ".";
+  std::optional<std::string> workspace;  ///< unset: the transcript's, or the current folder
   std::string system;
   bool interpreter = false;
   UserToolChoice tools;
@@ -90,7 +91,7 @@ std::string settings_of(const AgentCommand& command) {
 }
 
 Result<agent::Sandbox> open_sandbox(const AgentCommand& command) {
-  agent::SandboxPolicy policy{.workspace = command.workspace,
+  agent::SandboxPolicy policy{.workspace = command.workspace.value_or("."),
                               .writable = command.writable,
                               .readable = command.readable,
                               .network = command.network};
@@ -300,7 +301,7 @@ Result<std::string> take_over(AgentCommand& command) {
   if (!command.model.served.prompt.wish.any())
     if (Result<void> read = read_source(head->source, command.model.served); !read) return read.error();
   if (command.model.backend.empty()) command.model.backend = root["backend"].text();
-  if (command.workspace == ".") command.workspace = root["workspace"].text();
+  if (!command.workspace) command.workspace = root["workspace"].text();
   if (command.system.empty()) command.system = root["system"].text();
   command.approve = stricter(command.approve, root["approve"].text());
   command.interpreter =
@@ -579,7 +580,10 @@ constexpr const char* kAgentExamples = R"(Examples:
   parlance agent --resume ~/.local/state/parlance/agent/NAME/FILE.jsonl)";
 
 void declare_sandbox(Options& app, AgentCommand& c) {
-  app.add_option("--workspace", c.workspace, "The folder that commands may change").placeholder("DIR").show_default();
+  app.add_option(
+         "--workspace", [&c](const std::string& given) { c.workspace = given; },
+         "The folder that commands may change; by default this one, or the transcript's where a run goes on")
+      .placeholder("DIR");
   app.add_option("--sandbox", c.sandbox, "What keeps commands inside").one_of(kSandboxes).show_default();
   app.add_flag("--no-sandbox", c.no_sandbox, "Run commands without a sandbox: they may do whatever you may do");
   app.add_flag("--network", c.network, "Commands may use the network");

@@ -120,7 +120,7 @@ class OpeningKey {
     switch (value.kind) {
       case Kind::none: put("null"); break;
       case Kind::boolean: put(value.integer != 0 ? "true" : "false"); break;
-      case Kind::integer: put(std::to_string(value.integer)); break;
+      case Kind::integer: put(value.is_small_int() ? std::to_string(value.integer) : ""); break;
       case Kind::string: add_text(name, value); break;
       case Kind::list: put(value.list->size == 0 ? "[]" : name == "tools" ? probe_tools() : ""); break;
       default: put(""); break;

@@ -150,7 +150,7 @@ Result<TemplateFields> fields_of(Value root) {
   if (!root.is(Kind::dict)) return cannot_say("", "a response_template must be an object");
   if (Result<void> fine = refuse_others(root, kMembers, ""); !fine) return fine.error();
   const Value* version = member(root, "version");
-  if (version != nullptr && !(version->is(Kind::integer) && version->integer == 1))
+  if (version != nullptr && !(version->is_small_int() && version->integer == 1))
     return cannot_say("version", "only version 1 is known");
   const Value* defaults = member(root, "defaults");
   if (defaults != nullptr && !defaults->is(Kind::dict)) return cannot_say("defaults", "must be an object");

@@ -59,7 +59,7 @@ bool take_texts(const SharedLists::Texts& texts, StoredConversation& into) {
   Document head;
   if (!head.parse(texts.front()) || head.root()["id"].text() != into.id) return false;
   const Value created = head.root()["created_at"], metadata = head.root()["metadata"];
-  if (created.kind != Kind::integer || !metadata.is(Kind::dict)) return false;
+  if (!created.is_small_int() || !metadata.is(Kind::dict)) return false;
   into.created = created.integer;
   into.metadata = json_text(metadata);
   for (std::size_t at = 1; at < texts.size(); ++at) {

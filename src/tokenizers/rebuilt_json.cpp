@@ -1,6 +1,7 @@
 // A tokenizer.json as a class of transformers takes it. Source: transformers 5.24.0, tokenization_utils_tokenizers.py
 // (convert_to_native_format), tokenization_utils_base.py (_from_pretrained). Begin reading at json_as_rebuilt.
 #include <algorithm>
+#include <limits>
 
 #include "json/document.h"
 #include "tokenizers/rebuilt.h"
@@ -32,7 +33,10 @@ std::string added_of(Value root, const Beside& beside) {
   const Value* list = member(root, "added_tokens");
   if (!beside.more.are_legacy || list == nullptr || list->kind != Kind::list) return "[]";
   std::vector<Value> tokens(items(*list).begin(), items(*list).end());
-  const auto number = [](Value token) { return member_value(token, "id").integer; };
+  const auto number = [](Value token) {
+    const Value id = member_value(token, "id");
+    return id.is_small_int() ? id.integer : std::numeric_limits<std::int64_t>::max();
+  };
   std::stable_sort(tokens.begin(), tokens.end(), [&](Value a, Value b) { return number(a) < number(b); });
   std::string json = "[";
   for (const Value token : tokens) json.append(json.size() > 1 ? "," : "").append(json_text(token));

@@ -95,8 +95,10 @@ Filter filter_of(SandboxKind kind, const char* name) {
   choice.kind = kind;
   choice.landlock_abi = 6;
   choice.broker = kind == SandboxKind::landlock;
-  choice.protected_processes = {77};
-  return {seccomp_program(choice), name};
+  choice.protected_processes = {77, kUnknownProcess};
+  Filter made{seccomp_program(choice), name};
+  name_process(made.program, 78);
+  return made;
 }
 
 #define CALL(name) SYS_##name, #name
@@ -169,10 +171,17 @@ void check_landlock(const Filter& filter) {
   filter.expect(CALL(fchmodat), kAsk);
   filter.expect(CALL(fchownat), kAsk);
   filter.expect(CALL(utimensat), kAsk);
+#if defined(__x86_64__)
+  filter.expect(CALL(utime), kAsk);
+  filter.expect(CALL(utimes), kAsk);
+  filter.expect(CALL(futimesat), kAsk);
+#endif
   filter.expect(CALL(shmget), refused);
   filter.expect(CALL(setxattr), failing(EOPNOTSUPP));
   filter.expect(SYS_kill, "kill of the agent", refused, {77, SIGKILL});
-  filter.expect(SYS_kill, "kill of another process", kAllow, {78, SIGKILL});
+  filter.expect(SYS_kill, "kill of who was named later", refused, {78, SIGKILL});
+  filter.expect(SYS_kill, "kill of its group", refused, {static_cast<std::uint32_t>(-78), SIGKILL});
+  filter.expect(SYS_kill, "kill of another process", kAllow, {79, SIGKILL});
   filter.expect(SYS_socketpair, "a pair of datagram sockets", refused, {AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC});
   filter.expect(SYS_prlimit64, "prlimit of itself", kAllow, {0});
 }

@@ -9,12 +9,15 @@ loopback, at a local socket and at an abstract one; a secret in a file and one i
 
 from __future__ import annotations
 
+import copy
 import ctypes
 import hashlib
+import itertools
 import os
 import pathlib
 import pwd
 import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -73,6 +76,50 @@ for bits in (0o4000, 0o2000, 0o6000):
             print(name, oct(bits), error)
 END
 python3 modes.py"""
+
+# Each prints what it gives, and what has become of the file and of the folder.
+METADATA = """
+import ctypes, os, platform
+libc = ctypes.CDLL(None, use_errno=True)
+os.mkdir("metadata")
+os.chdir("metadata")
+os.chmod(".", 0o755)
+open("file", "w").close()
+os.symlink("file", "link")
+here, file = os.open(".", os.O_RDONLY), os.open("file", os.O_RDONLY)
+user, group, now, empty, same = os.getuid(), os.getgid(), -100, 0x1000, 0x100
+times = (ctypes.c_long * 4)(11, 5, 12, 6)
+wrong = (ctypes.c_long * 4)(11, 1000000, 12, 0)
+old = {"chmod": 90, "chown": 92, "lchown": 94, "utime": 132, "utimes": 235, "futimesat": 261} if platform.machine() == "x86_64" else {}
+call = libc.syscall
+attempts = {f"{name} of {path}": lambda number=number, path=path, more=more: call(number, path, *more)
+            for path in (b"", None, b"file", b"missing")
+            for name, more in (("chmod", (0o700,)), ("chown", (user, group)), ("lchown", (user, group)), ("utime", (times,)),
+                               ("utime", (None,)), ("utimes", (times,)), ("utimes", (wrong,)), ("utimes", (None,)))
+            if (number := old.get(name))}
+for folder in (here, file, now, 77):
+    for path in (b"", None, b"file", b"link"):
+        if "futimesat" in old:
+            attempts[f"futimesat of {folder}, {path}"] = lambda f=folder, p=path: call(old["futimesat"], f, p, times)
+        attempts[f"fchmodat of {folder}, {path}"] = lambda f=folder, p=path: libc.fchmodat(f, p, 0o750, 0)
+        for flags in (0, empty, same, 0x10000):
+            attempts[f"fchmodat2 of {folder}, {path}, {flags}"] = lambda f=folder, p=path, g=flags: call(452, f, p, 0o711, g)
+            attempts[f"fchownat of {folder}, {path}, {flags}"] = lambda f=folder, p=path, g=flags: libc.fchownat(f, p, user, group, g)
+            attempts[f"utimensat of {folder}, {path}, {flags}"] = lambda f=folder, p=path, g=flags: call(
+                280 if old else 88, f, p, times, g)
+attempts["fchmod"] = lambda: libc.fchmod(file, 0o600)
+attempts["fchown"] = lambda: libc.fchown(file, user, group)
+attempts["futimens"] = lambda: libc.futimens(file, times)
+for name, attempt in attempts.items():
+    ctypes.set_errno(0)
+    done = attempt()
+    facts = [os.fstat(one) for one in (here, file)]
+    print(name, done, ctypes.get_errno(), *(f"{one.st_mode:o} {one.st_mtime_ns if one.st_mtime < 100 else 'now'}" for one in facts))
+    os.fchmod(here, 0o755)
+    os.fchmod(file, 0o644)
+    for one in (here, file):
+        os.utime(one)
+"""
 
 CONNECT = """
 import socket
@@ -218,9 +265,7 @@ def check_files(checks: Checks, tool: Tool, outside: Outside, kind: str) -> None
     powerful = [path for path in outside.place.workspace.iterdir() if path.is_file() and path.lstat().st_mode & 0o6000]
     checks.that(not powerful and "chmod u+s" in said(answer), "no file runs as its owner or its group", (powerful, answer))
     # tar sets the mode of a folder by glibc's way for what must be no link: by /proc/self/fd.
-    answer = tool.run(
-        "mkdir -p t/u && chmod 755 t/u && tar cf t.tar t && rm -r t && tar xpf t.tar && stat -c %a t/u; rm -r t t.tar"
-    )
+    answer = tool.run("mkdir -p t/u && chmod 755 t/u && tar cf t.tar t && rm -r t && tar xpf t.tar && stat -c %a t/u; rm -r t t.tar")
     checks.that("755" in said(answer), "an archive is unpacked with the modes of its folders", answer)
     answer = tool.run("mkdir g && chmod g+s g && stat -c %a g; chmod 700 s && stat -c %a s; rm -rf g s")
     checks.that("700" in said(answer) and (kind != "landlock" or "2755" in said(answer)), "other modes can be had", answer)
@@ -254,6 +299,22 @@ def check_foreign_files(checks: Checks, tool: Tool, place: Place) -> None:
         (said(answer)[:5], facts.st_uid, facts.st_gid, facts.st_mode & 0o777), ("made\n", place.user, place.user, 0o640), "own files"
     )
     tool.run("rm -f closed shown own")
+
+
+def check_metadata(checks: Checks, tool: Tool, place: Place) -> None:
+    """Modes, owners and times of files change, or do not, as the kernel itself has it."""
+    (place.workspace / "metadata.py").write_text(METADATA)
+    other: Any = {"user": place.user} if place.user != os.geteuid() else {}
+    beside = place.folder / "beside"
+    beside.mkdir(mode=0o700)
+    place.give()
+    wanted = subprocess.run(["python3", "-c", METADATA], cwd=beside, capture_output=True, text=True, timeout=60, **other)
+    answer = tool.run("python3 metadata.py | tee metadata.txt | tail -n 1")
+    given = (place.workspace / "metadata.txt").read_text().splitlines()
+    checks.that(len(given) > 200, "calls that change metadata", (answer, wanted.stderr))
+    pairs = itertools.zip_longest(given, wanted.stdout.splitlines())
+    checks.equal([pair for pair in pairs if pair[0] != pair[1]], [], "what calls that change metadata give, and what the kernel gives")
+    tool.run("rm -rf metadata metadata.*")
 
 
 def check_devices(checks: Checks, tool: Tool) -> None:
@@ -378,7 +439,8 @@ def check_bomb(checks: Checks, tool: Tool) -> None:
 
 def check_busy_user(checks: Checks, program: str, place: Place, kind: str) -> None:
     """Where the kernel counts the threads of the whole user, those that run elsewhere take nothing from the commands."""
-    many = "import threading, time\nfor _ in range(200): threading.Thread(target=time.sleep, args=(60,), daemon=True).start()\nprint(flush=True)\ntime.sleep(60)"
+    many = "import threading, time\nfor _ in range(200): threading.Thread(target=time.sleep, args=(60,), daemon=True).start()\n"
+    many += "print(flush=True)\ntime.sleep(60)"
     other: Any = {"user": place.user, "group": place.user, "extra_groups": []} if place.user != os.geteuid() else {}
     busy = subprocess.Popen(["python3", "-c", many], stdout=subprocess.PIPE, cwd="/", **other)
     assert busy.stdout
@@ -465,6 +527,80 @@ def check_output(checks: Checks, tool: Tool, outside: Outside) -> None:
     outside.check(checks, "output")
 
 
+def check_planted(checks: Checks, program: str, place: Place, kind: str) -> None:
+    """What commands leave in the workspace decides neither what runs outside at the next start nor what that start opens to them."""
+    watched, programs, inner = place.folder / "watched", place.workspace / "programs", place.workspace / "inner" / "shown"
+    for folder in (watched, programs, inner):
+        folder.mkdir(parents=True)
+    place.give()
+    real = shutil.which("bwrap")
+    planted = f"printf '#!/bin/sh\\necho x > {watched}/escaped\\nexec {real} \"$@\"\\n' > programs/bwrap && chmod 755 programs/bwrap"
+    environment = {"PATH": f"{programs}:{os.environ['PATH']}"}
+    for start in ("a program planted before a new shell", "one that is there when the agent starts"):
+        tool = Tool(program, place, kind, f"readable={inner}", env=environment)
+        tool.run(f"{planted}; rm -rf inner; mkdir inner; ln -s {place.outside} inner/shown; exit")
+        answer = tool.run("ls inner/shown; cat inner/shown/secret; test -x programs/bwrap && echo planted")
+        checks.that("planted" in said(answer), f"{start}: commands run", answer)
+        checks.that(SECRET not in said(answer), f"{start}: a link in place of a folder that was named opens nothing", answer)
+        checks.that(not (watched / "escaped").exists(), f"{start}: is not run outside")
+        tool.close()
+        shutil.rmtree(place.workspace / "inner")
+        inner.mkdir(parents=True)
+        place.give()
+    loading = {"LD_DEBUG": "libs", "LD_DEBUG_OUTPUT": str(watched / "loader")}
+    tool = Tool(program, place, kind, "environment=LD_DEBUG", "environment=LD_DEBUG_OUTPUT", env=loading)
+    answer = tool.run("echo $LD_DEBUG")
+    checks.that("libs" in said(answer), "a variable that was named reaches commands", answer)
+    others = {path.name for path in watched.iterdir()} - {f"loader.{tool.start['pid']}"}
+    checks.equal(others, set(), "what loads programs by a command's variables outside of the sandbox")
+    tool.close()
+    check_nested(checks, program, place, kind)
+    check_around(checks, program, place, kind)
+    check_own_folders(checks, program, place, kind)
+
+
+def check_own_folders(checks: Checks, program: str, place: Place, kind: str) -> None:
+    """Links in place of all folders of the session that commands may change: the next start shows nothing by them."""
+    before = sorted(place.outside.iterdir())
+    tool = Tool(program, place, kind)
+    folders = "$(find /run/parlance /dev/shm $TMPDIR $TMPDIR/../control -mindepth 1 -depth -type d 2> /dev/null)"
+    replaced = f'for each in {folders}; do mv "$each" "$each.away" && ln -s {place.outside} "$each" && echo replaced; done 2> /dev/null'
+    checks.that("replaced" in said(tool.run(replaced)), "folders of the session are replaced")
+    tool.run("exit")
+    answer = tool.run("cat /dev/shm/secret $(find /run/parlance $TMPDIR $TMPDIR/../control -type l 2> /dev/null | sed 's|$|/secret|')")
+    checks.that(SECRET not in said(answer), "what links in place of them lead to is not shown", answer)
+    tool.run("echo x > /dev/shm/written; for each in $(find /run/parlance $TMPDIR -type l); do echo x > $each/written; done")
+    checks.equal(sorted(place.outside.iterdir()), before, "nor changed")
+    tool.close()
+
+
+def check_around(checks: Checks, program: str, place: Place, kind: str) -> None:
+    """A link in place of a folder of /tmp that holds the workspace: no start makes folders where it leads."""
+    before = sorted(place.outside.iterdir())
+    tool = Tool(program, place, kind)
+    away = f"cd /tmp && mv {place.folder} moved; rm -rf {place.folder}; ln -s /oldroot{place.outside} {place.folder}"
+    tool.run(f"test {kind} = bubblewrap && ( {away} ); exit")
+    answer = tool.run("pwd; echo x > written; ls")
+    checks.that("written" in said(answer) and (place.workspace / "written").exists(), "the workspace is there all the same", answer)
+    checks.equal(sorted(place.outside.iterdir()), before, "where a link in /tmp leads")
+    tool.close()
+    (place.workspace / "written").unlink()
+
+
+def check_nested(checks: Checks, program: str, place: Place, kind: str) -> None:
+    """The same of a workspace that is itself in a folder that commands may change."""
+    within = copy.copy(place)
+    within.workspace = place.workspace / "way" / "workspace"
+    within.workspace.mkdir(parents=True)
+    place.give()
+    tool = Tool(program, within, kind, f"writable={place.workspace}")
+    answer = tool.run(f"pwd; cd ../.. && mv way moved && mkdir way && ln -s {place.outside} way/workspace; exit")
+    checks.that(str(within.workspace) in said(answer), "a workspace in another folder", answer)
+    answer = tool.run(f"cat {within.workspace}/secret; echo x > {within.workspace}/written; ls -d moved/workspace || echo elsewhere")
+    checks.that(SECRET not in said(answer) and not (place.outside / "written").exists(), "a link in place of the workspace", answer)
+    tool.close()
+
+
 def check_end(checks: Checks, program: str, place: Place, kind: str) -> None:
     """When the agent is killed, all its processes go."""
     tool = Tool(program, place, kind)
@@ -485,6 +621,7 @@ def check_all(checks: Checks, program: str, place: Place, kind: str, outside: Ou
     tool = open_or_skip(program, place, kind, *settings, env={"SECRET_KEY": VARIABLE})
     check_files(checks, tool, outside, kind)
     check_foreign_files(checks, tool, place)
+    check_metadata(checks, tool, place)
     check_devices(checks, tool)
     check_secrets(checks, tool, outside, kind)
     check_processes(checks, tool, outside, kind)
@@ -499,6 +636,7 @@ def check_all(checks: Checks, program: str, place: Place, kind: str, outside: Ou
     check_unmapped(checks, alone)
     alone.close()
     check_busy_user(checks, program, place, kind)
+    check_planted(checks, program, place, kind)
     check_end(checks, program, place, kind)
 
 

@@ -4,7 +4,7 @@
 //   shell_tool WORKSPACE KIND [key=value...]
 //
 // KIND is bubblewrap, landlock, none or best; keys are processes, memory, groups, network, shown, file, stop, patience,
-// grace, readable.
+// grace, readable, writable, environment.
 #include <unistd.h>
 
 #include <cstdio>
@@ -36,6 +36,8 @@ void set(Settings& settings, const std::string& key, const std::string& value) {
   if (key == "groups") settings.policy.control_groups = number != 0;
   if (key == "network") settings.policy.network = number != 0;
   if (key == "readable") settings.policy.readable.push_back(value);
+  if (key == "writable") settings.policy.writable.push_back(value);
+  if (key == "environment") settings.policy.environment.push_back(value);
   if (key == "shown") settings.options.output.shown = number;
   if (key == "file") settings.options.output.file = number;
   if (key == "stop") settings.options.output.stop = number;

@@ -5,6 +5,7 @@ Begin reading at Tool.
 
 from __future__ import annotations
 
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -12,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from typing import Any
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
@@ -102,6 +104,11 @@ def said(answer: Any) -> str:
     return str(answer["out"]["text"] + answer["err"]["text"])
 
 
+def result(text: str) -> str:
+    """As ChatGLM3's format has it."""
+    return f"```result\n{text}```"
+
+
 def user_of(name: str) -> int:
     """root or nobody; where we are neither, we are what we are. Ends the test where we cannot be that user."""
     if os.geteuid() == 0:
@@ -120,6 +127,29 @@ def open_or_skip(program: str, place: Place, kind: str, *settings: str, env: dic
         place.remove()
         sys.exit(SKIPPED)
     return tool
+
+
+Part = tuple[Callable[[Checks, Tool], None], ...]
+
+
+def run_parts(parts: tuple[Part, ...]) -> None:
+    """The whole of a test with the arguments SHELL_TOOL KIND. Most of it is waiting for what does not end, so the parts run beside each
+    other, each with a shell of its own."""
+    program, kind = sys.argv[1:3]
+    checks = Checks()
+
+    def run(tool: Tool, part: Part) -> None:
+        for check in part:
+            check(checks, tool)
+        if tool.process.poll() is None:
+            tool.close()
+        tool.place.remove()
+
+    with concurrent.futures.ThreadPoolExecutor(len(parts)) as pool:
+        tools = [open_or_skip(program, Place(os.geteuid()), kind, f"stop={32 << 20}", "patience=0.7", "grace=0.7") for _ in parts]
+        for done in [pool.submit(run, tool, part) for tool, part in zip(tools, parts, strict=True)]:
+            done.result()
+    sys.exit(checks.end())
 
 
 def descendants(root: int) -> set[int]:

@@ -199,6 +199,8 @@ def check_system(checks: Checks, new: Callable[[], Run]) -> None:
 
 def check_resume_of_finished(checks: Checks, run: Run) -> None:
     go(run, "true")
+    here = run.folder / "here"
+    here.mkdir()
     with with_engine(run, Script(run)) as engine:
         command = people(run, engine.url)[:-1]
         for name in ("--transcript", "--workspace"):
@@ -206,6 +208,10 @@ def check_resume_of_finished(checks: Checks, run: Run) -> None:
             del command[at : at + 2]
         done = subprocess.run([*command, "--resume", str(run.transcript())], capture_output=True, text=True, timeout=LONGEST,
                               stdin=subprocess.DEVNULL)  # fmt: skip
+        for given, workspace in ((), run.workspace), (("--workspace", "."), here):
+            again = [*command, "--resume", str(run.transcript()), *given]
+            told = subprocess.run(again, capture_output=True, text=True, timeout=LONGEST, stdin=subprocess.DEVNULL, cwd=here).stdout
+            checks.that(f"workspace: {workspace}\n" in told, f"resuming with {given}: {told}")
         asked = [one for one in engine.asked if one.path == "/completion"]
     checks.equal((done.returncode, len(asked)), (0, 0), f"resuming a finished run {done.stderr}")
     checks.that("was finished" in done.stdout, f"resuming a finished run says so: {done.stdout}")
@@ -587,7 +593,8 @@ def check_commands(checks: Checks, new: Callable[[], Run]) -> None:
 def check_refused_arguments(checks: Checks, new: Callable[[], Run]) -> None:
     """A time that is none is said, and nothing runs. What is no text in an output is named as what it is."""
     run = new()
-    calls = [Call(command="touch made", timeout=0), Call(command="touch made", timeout=-1), Call(command="printf 'a\\0b'; ls", timeout=9)]
+    calls = [Call(command="touch made", timeout=seconds) for seconds in (0, -1, -(10**30))]
+    calls.append(Call(command="printf 'a\\0b'; ls", timeout=10**30))
 
     def reply(asked: Asked) -> Reply:
         return Reply(ids=run.speech.sampled(run.wire.pieces_of("", "" if calls else "It is done.", [calls.pop(0)] if calls else [])))
@@ -597,13 +604,13 @@ def check_refused_arguments(checks: Checks, new: Callable[[], Run]) -> None:
             [*run.command(engine.url), "Do it."], capture_output=True, text=True, timeout=LONGEST, stdin=subprocess.DEVNULL
         )
     told = [one["text"] for one in events_of(done.stdout).of("outcome")]
-    checks.equal((done.returncode, len(told)), (0, 3), f"refused arguments: {done.stderr} {told}")
-    checks.that(all("timeout must be more than 0" in one and "not run" in one for one in told[:2]), f"a timeout that is none: {told}")
-    checks.that("1 byte was no text (a control character" in told[2] and "made" not in told[2], f"a NUL in an output: {told}")
+    checks.equal((done.returncode, len(told)), (0, 4), f"refused arguments: {done.stderr} {told}")
+    checks.that(all("timeout must be more than 0" in one and "not run" in one for one in told[:3]), f"a timeout that is none: {told}")
+    checks.that("1 byte was no text (a control character" in told[3] and "made" not in told[3], f"a NUL in an output: {told}")
 
 
 def main() -> int:
-    parlance = sys.argv[1]
+    parlance = os.path.abspath(sys.argv[1])
     end_if_none(parlance)
     checks = Checks()
     only = sys.argv[2:]

@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -28,6 +29,15 @@ constexpr int kFilterDescriptor = 3, kArgumentsDescriptor = 4, kInfoDescriptor =
 
 void add(std::vector<std::string>& arguments, std::initializer_list<std::string> more) {
   arguments.insert(arguments.end(), more);
+}
+
+/// The variables of commands are set by bubblewrap, which has none itself: LD_PRELOAD or LD_LIBRARY_PATH would make it
+/// load, outside of the sandbox, what commands have put into the workspace.
+void show_environment(std::vector<std::string>& arguments, const Launch& launch) {
+  for (const std::string& variable : launch.environment) {
+    const std::size_t at = variable.find('=');
+    add(arguments, {"--setenv", variable.substr(0, at), variable.substr(at + 1)});
+  }
 }
 
 void show_system(std::vector<std::string>& arguments) {
@@ -78,18 +88,53 @@ void show_resolver(std::vector<std::string>& arguments) {
   if (!error && !is_within(target, "/etc")) add(arguments, {"--ro-bind", target, target});
 }
 
+/// Where commands leave files that are there at the next start.
+constexpr std::string_view kKeptFolders[] = {"/tmp", "/dev/shm"};
+
+bool is_directly_in_kept(const std::string& path) {
+  const std::string parent = std::filesystem::path(path).parent_path().string();
+  return std::ranges::find(kKeptFolders, parent) != std::ranges::end(kKeptFolders);
+}
+
+/// What is mounted at its own path.
+std::vector<std::string> mounted_paths(const SandboxPolicy& policy) {
+  std::vector<std::string> mounted = changeable(policy);
+  mounted.insert(mounted.end(), policy.readable.begin(), policy.readable.end());
+  return mounted;
+}
+
+/// The folders of /tmp that hold what is shown deeper in it. bubblewrap makes the folders around a mount, and would
+/// follow a link of commands out of the sandbox to do so; where these are mounts themselves nobody can replace them.
+std::set<std::string> folders_of_mounts(const SandboxPolicy& policy) {
+  std::vector<std::string> mounts = mounted_paths(policy), shown = mounts;
+  for (const auto& [link, target] : policy.links) {
+    shown.push_back(link);
+    if (std::ranges::find(mounts, target) != mounts.end()) mounts.push_back(link);
+  }
+  std::set<std::string> found;
+  for (const std::string& path : shown) {
+    for (const std::string_view kept : kKeptFolders) {
+      const std::size_t end = is_within(path, kept) ? path.find('/', kept.size() + 1) : path.npos;
+      if (end != path.npos) found.insert(path.substr(0, end));
+    }
+  }
+  for (const std::string& path : mounts) found.erase(path);
+  return found;
+}
+
 /// What was named by a link is shown by that path too; what is shown already has its links.
 void show_links(std::vector<std::string>& arguments, const SandboxPolicy& policy) {
+  const std::vector<std::string> mounted = mounted_paths(policy);
   std::vector<std::string> shown = system_folders();
-  shown.insert(shown.end(), {"/etc", "/var/tmp", "/proc", "/dev", policy.workspace});
-  shown.insert(shown.end(), policy.readable.begin(), policy.readable.end());
-  shown.insert(shown.end(), policy.writable.begin(), policy.writable.end());
+  shown.insert(shown.end(), {"/etc", "/var/tmp", "/proc", "/dev"});
+  shown.insert(shown.end(), mounted.begin(), mounted.end());
   for (const bool writable : {false, true}) {  // what may be changed within what may be read comes behind it
     for (const auto& [link, target] : policy.links) {
       const auto is_there = [&](const std::string& place) { return is_within(link, place) || is_within(place, link); };
-      const bool may_write = std::ranges::find(policy.writable, target) != policy.writable.end();
+      const bool may_write = is_theirs(policy, target), has_mount = std::ranges::find(mounted, target) != mounted.end();
       if (may_write != writable || std::ranges::any_of(shown, is_there)) continue;
-      add(arguments, {may_write ? "--bind" : "--ro-bind", target, link});
+      if (!has_mount && is_directly_in_kept(link)) continue;  // commands could put another in its place
+      add(arguments, {has_mount ? may_write ? "--bind" : "--ro-bind" : "--symlink", target, link});
     }
   }
 }
@@ -113,19 +158,22 @@ std::vector<std::string> arguments_of(const SandboxPolicy& policy, const Session
   add(arguments, {"--uid", std::to_string(user_inside()), "--gid", std::to_string(group_inside())});
   add(arguments, {"--cap-drop", "ALL", "--hostname", "sandbox", "--seccomp", std::to_string(kFilterDescriptor)});
   add(arguments, {"--info-fd", std::to_string(kInfoDescriptor)});
+  show_environment(arguments, launch);
   show_system(arguments);
   show_etc(arguments, folder);
-  add(arguments, {"--proc", "/proc", "--dev", "/dev", "--bind", folder.state() + "/shm", "/dev/shm"});
+  add(arguments, {"--proc", "/proc", "--dev", "/dev", "--bind", folder.shared_memory(), "/dev/shm"});
   copy_devices(arguments, folder);
   add(arguments, {"--bind", folder.temporary(), "/tmp", "--dir", "/var", "--symlink", "/tmp", "/var/tmp"});
   add(arguments, {"--ro-bind", folder.control(), kControlInside});
   add(arguments, {"--bind", folder.state(), std::string(kControlInside) + "/state"});
   if (policy.network) show_resolver(arguments);
+  const std::set<std::string> around = folders_of_mounts(policy);
+  for (const std::string& path : around) add(arguments, {"--tmpfs", path});
   for (const std::string& path : policy.readable) add(arguments, {"--ro-bind", path, path});
-  for (const std::string& path : policy.writable) add(arguments, {"--bind", path, path});
-  add(arguments, {"--bind", policy.workspace, policy.workspace});
+  for (const std::string& path : changeable(policy)) add(arguments, {"--bind", path, path});
   show_links(arguments, policy);
   // /proc, too: who was root could write what root may, such as /proc/sys/kernel/core_pattern.
+  for (const std::string& path : around) add(arguments, {"--remount-ro", path});
   for (const char* folder : {"/proc", "/dev", "/"}) add(arguments, {"--remount-ro", folder});
   add(arguments, {"--chdir", launch.folder});
   return arguments;
@@ -173,30 +221,47 @@ pid_t read_first(int info) {
   return at == std::string::npos ? -1 : std::atoi(text.c_str() + at + kName.size());
 }
 
-}  // namespace
-
-std::string bubblewrap_path() {
+/// Where programs are looked for: relative folders of PATH are left out, as the agent's own may be one of theirs.
+std::vector<std::string> program_folders() {
   const char* given = std::getenv("PATH");
-  std::string folders = std::string(given ? given : "") + ":/usr/bin:/usr/local/bin";
-  for (std::size_t from = 0; from < folders.size();) {
-    const std::size_t to = std::min(folders.find(':', from), folders.size());
-    const std::string path = folders.substr(from, to - from) + "/bwrap";
-    if (path.front() == '/' && access(path.c_str(), X_OK) == 0) return path;
+  const std::string all = std::string(given ? given : "") + ":/usr/bin:/usr/local/bin";
+  std::vector<std::string> folders;
+  for (std::size_t from = 0; from < all.size();) {
+    const std::size_t to = std::min(all.find(':', from), all.size());
+    if (all[from] == '/') folders.push_back(all.substr(from, to - from));
     from = to + 1;
   }
-  return "";
+  return folders;
 }
 
-Result<Started> start_in_bubblewrap(const SandboxPolicy& policy, const SessionFolder& folder, const Launch& launch) {
+}  // namespace
+
+Result<std::string> find_bubblewrap(const SandboxPolicy& policy) {
+  constexpr const char* kMend = "apt install bubblewrap, or dnf install bubblewrap";
+  std::string theirs;
+  for (const std::string& folder : program_folders()) {
+    std::error_code error;
+    const std::string named = folder + "/bwrap", place = std::filesystem::canonical(folder, error).string();
+    const std::string path = std::filesystem::canonical(named, error).string();
+    if (error || access(path.c_str(), X_OK) != 0) continue;
+    const auto is_safe = [&policy](const std::string& each) { return !is_theirs(policy, each); };
+    if (is_safe(named) && is_safe(place) && is_safe(path)) return path;
+    theirs = named;
+  }
+  if (theirs.empty()) return Error(ErrorCode::usage, "bubblewrap is not installed").hint(kMend);
+  return Error(ErrorCode::usage, "commands may change the only bwrap that there is: " + theirs).hint(kMend);
+}
+
+Result<Started> start_in_bubblewrap(const std::string& program, const SandboxPolicy& policy,
+                                    const SessionFolder& folder, const Launch& launch) {
   if (Result<void> written = write_users(folder); !written) return written.error();
   Result<Descriptor> filter = filter_file(policy, launch);
   if (!filter) return filter.error();
   Result<Descriptor> options = arguments_file(arguments_of(policy, folder, launch));
   if (!options) return options.error();
-  const std::string program = bubblewrap_path();
   std::vector<std::string> command{"bwrap", "--args", std::to_string(kArgumentsDescriptor), "--"};
   command.insert(command.end(), launch.command.begin(), launch.command.end());
-  const TextList arguments(std::move(command)), environment(launch.environment);
+  const TextList arguments(std::move(command)), environment({});  // theirs are among its options
   int info[2];
   if (pipe2(info, O_CLOEXEC) != 0) return system_error("a pipe", errno);
   const Descriptor read_end(info[0]);

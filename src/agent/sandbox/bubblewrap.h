@@ -10,10 +10,14 @@ namespace parlance::agent {
 /// Where a command sees the session's folder `control`.
 constexpr const char* kControlInside = "/run/parlance";
 
-/// The path of the program `bwrap`; "" if it is not installed.
-std::string bubblewrap_path();
+/// The path of the program `bwrap` without links: the first in PATH, /usr/bin or /usr/local/bin that commands cannot
+/// change. It is found once, before they run.
+/// Fails with: usage where there is none.
+Result<std::string> find_bubblewrap(const SandboxPolicy& policy);
 
+/// `program` is what find_bubblewrap() has found.
 /// Fails with: file.
-Result<Started> start_in_bubblewrap(const SandboxPolicy& policy, const SessionFolder& folder, const Launch& launch);
+Result<Started> start_in_bubblewrap(const std::string& program, const SandboxPolicy& policy,
+                                    const SessionFolder& folder, const Launch& launch);
 
 }  // namespace parlance::agent

@@ -63,7 +63,6 @@ ControlGroup ControlGroup::open(std::uint64_t processes, std::uint64_t memory) {
     if (mkdir(folder.c_str(), 0755) != 0) continue;
     const bool one = place.processes && write_number(folder + "/" + place.processes, processes);
     const bool other = place.memory && write_number(folder + "/" + place.memory, memory);
-    group.limits_processes_ = group.limits_processes_ || one;
     group.limits_memory_ = group.limits_memory_ || other;
     if (one || other) {
       group.folders_.push_back(folder);

@@ -17,14 +17,11 @@ class ControlGroup {
   /// New groups for `processes` and `memory`; as many as this system lets us have, perhaps none.
   static ControlGroup open(std::uint64_t processes, std::uint64_t memory);
   ControlGroup(ControlGroup&& other) noexcept
-      : folders_(std::move(other.folders_)),
-        limits_processes_(other.limits_processes_),
-        limits_memory_(other.limits_memory_) {
+      : folders_(std::move(other.folders_)), limits_memory_(other.limits_memory_) {
     other.folders_.clear();
   }
   ControlGroup& operator=(ControlGroup&& other) noexcept {
     std::swap(folders_, other.folders_);
-    std::swap(limits_processes_, other.limits_processes_);
     std::swap(limits_memory_, other.limits_memory_);
     return *this;
   }
@@ -33,14 +30,13 @@ class ControlGroup {
 
   /// Files into which a process writes 0 to become a member: between fork() and execve(), so as paths.
   std::vector<std::string> members() const;
-  bool limits_processes() const { return limits_processes_; }
   bool limits_memory() const { return limits_memory_; }
   /// How many processes the kernel has ended for want of memory.
   std::uint64_t ended_for_memory() const;
 
  private:
   std::vector<std::string> folders_;
-  bool limits_processes_ = false, limits_memory_ = false;
+  bool limits_memory_ = false;
 };
 
 }  // namespace parlance::agent

@@ -98,8 +98,8 @@ Result<Descriptor> landlock_rules(const SandboxPolicy& policy, const SessionFold
   std::error_code error;
   if (policy.network) rules.allow(std::filesystem::canonical("/etc/resolv.conf", error).string(), kReadFile);
   for (const std::string& path : policy.readable) rules.allow(path, kRead);
-  for (const std::string& path : policy.writable) rules.allow_change(path);
-  for (const std::string& path : {policy.workspace, folder.temporary(), folder.state()}) rules.allow_change(path);
+  for (const std::string& path : changeable(policy)) rules.allow_change(path);
+  for (const std::string& path : {folder.temporary(), folder.state()}) rules.allow_change(path);
   rules.allow(folder.control(), kReadFile | kReadFolder);
   for (const auto& entry : std::filesystem::directory_iterator(folder.control(), error)) {
     if (entry.is_fifo(error)) rules.allow(entry.path().string(), kReadFile | kWriteFile);

@@ -17,39 +17,12 @@
 #include <string_view>
 
 #include "agent/sandbox/descriptor.h"
+#include "agent/sandbox/metadata_calls.h"
 #include "agent/sandbox/places.h"
 
 namespace parlance::agent {
 
 namespace {
-
-enum class Change { mode, owner, times };
-
-/// Where a call has what: the positions of its arguments; -1: it has none.
-struct CallForm {
-  int number;
-  Change change;
-  int folder;  ///< the descriptor of a folder, or of the file where there is no path
-  int path;
-  int first;  ///< the mode, the user, or the times
-  int flags;
-  int fixed_flags;
-};
-
-constexpr int kFchmodat2Form = 452;
-constexpr CallForm kForms[] = {
-    {SYS_fchmod, Change::mode, 0, -1, 1, -1, 0},
-    {SYS_fchmodat, Change::mode, 0, 1, 2, -1, 0},
-    {kFchmodat2Form, Change::mode, 0, 1, 2, 3, 0},
-    {SYS_fchown, Change::owner, 0, -1, 1, -1, 0},
-    {SYS_fchownat, Change::owner, 0, 1, 2, 4, 0},
-    {SYS_utimensat, Change::times, 0, 1, 2, 3, 0},
-#if defined(__x86_64__)
-    {SYS_chmod, Change::mode, -1, 0, 1, -1, 0},
-    {SYS_chown, Change::owner, -1, 0, 1, -1, 0},
-    {SYS_lchown, Change::owner, -1, 0, 1, -1, AT_SYMLINK_NOFOLLOW},
-#endif
-};
 
 bool read_memory(const Descriptor& memory, std::uint64_t from, void* into, std::size_t size) {
   return memory && pread(memory.get(), into, size, static_cast<off_t>(from)) == static_cast<ssize_t>(size);
@@ -73,7 +46,7 @@ bool read_path(const Descriptor& memory, std::uint64_t from, std::string& path) 
 /// One call: who makes it, and with which arguments.
 class Call {
  public:
-  Call(const seccomp_notif& request, const CallForm& form)
+  Call(const seccomp_notif& request, const MetadataCall& form)
       : request_(request), form_(form), process_("/proc/" + std::to_string(request.pid)) {
     memory_ = Descriptor(open((process_ + "/mem").c_str(), O_RDONLY | O_CLOEXEC));
   }
@@ -82,8 +55,8 @@ class Call {
   int run(int filter, const std::vector<std::string>& writable) {
     if (const int error = open_file(); error != 0) return error;
     timespec times[2] = {{0, UTIME_NOW}, {0, UTIME_NOW}};
-    const bool given = form_.change == Change::times && argument(form_.first) != 0;
-    if (given && !read_memory(memory_, argument(form_.first), times, sizeof times)) return EFAULT;
+    const bool given = form_.change == MetadataChange::times && argument(form_.first) != 0;
+    if (const int error = given ? read_times(times) : 0; error != 0) return error;
     // Until here the process may have ended, and its number be another's.
     if (ioctl(filter, SECCOMP_IOCTL_NOTIF_ID_VALID, &request_.id) != 0) return EPERM;
     return is_writable(writable) ? change(times) : EPERM;
@@ -92,19 +65,46 @@ class Call {
  private:
   std::uint64_t argument(int index) const { return index < 0 ? 0 : request_.data.args[index]; }
 
+  /// As two times with nanoseconds, whatever the call's own form.
+  int read_times(timespec* times) const {
+    constexpr long kMicroseconds = 1'000'000;
+    long given[4] = {};  // a second and its fraction, twice
+    const std::size_t count = form_.times == TimeForm::seconds ? 2 : 4;
+    if (!read_memory(memory_, argument(form_.first), given, count * sizeof *given)) return EFAULT;
+    for (const int each : {0, 1}) {
+      const long fraction = given[2 * each + 1];
+      if (form_.times == TimeForm::seconds) {
+        times[each] = {given[each], 0};
+      } else if (form_.times == TimeForm::nanoseconds) {
+        times[each] = {given[2 * each], fraction};
+      } else if (fraction < 0 || fraction >= kMicroseconds) {
+        return EINVAL;
+      } else {
+        times[each] = {given[2 * each], fraction * 1000};
+      }
+    }
+    return 0;
+  }
+
   int open_file() {
     const int number = form_.folder < 0 ? AT_FDCWD : static_cast<int>(argument(form_.folder));
+    const int flags = static_cast<int>(argument(form_.flags)) | form_.fixed_flags;
+    if ((flags & ~(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH)) != 0) return EINVAL;
+    // Times are of the descriptor itself where there is no path.
+    const bool has_path =
+        form_.path >= 0 && (argument(form_.path) != 0 || form_.change != MetadataChange::times || number == AT_FDCWD);
+    if (form_.path >= 0 && !has_path && flags != 0) return EINVAL;
+    std::string path;
+    if (has_path && !read_path(memory_, argument(form_.path), path)) return EFAULT;
+    if (has_path && path.empty() && (flags & AT_EMPTY_PATH) == 0) return ENOENT;
     const std::string base = number == AT_FDCWD ? "/cwd" : "/fd/" + std::to_string(number);
     Descriptor folder(open((process_ + base).c_str(), O_PATH | O_CLOEXEC));
     if (!folder) return EBADF;
-    std::string path;
-    if (form_.path >= 0 && argument(form_.path) != 0 && !read_path(memory_, argument(form_.path), path)) return EFAULT;
     if (path.empty()) {
       file_ = std::move(folder);
       return 0;
     }
     path = as_its_own(path);
-    const int flags = static_cast<int>(argument(form_.flags)) | form_.fixed_flags;
     const int follow = (flags & AT_SYMLINK_NOFOLLOW) != 0 ? O_NOFOLLOW : 0;
     file_ = Descriptor(openat(folder.get(), path.c_str(), O_PATH | O_CLOEXEC | follow));
     return file_ ? 0 : errno;
@@ -135,23 +135,23 @@ class Call {
     const std::string link = "/proc/self/fd/" + std::to_string(file_.get());
     int done = -1;
     switch (form_.change) {
-      case Change::mode: {
+      case MetadataChange::mode: {
         const auto mode = static_cast<mode_t>(argument(form_.first));
         if ((mode & S_ISUID) != 0 || ((mode & S_ISGID) != 0 && !is_folder())) return EPERM;
         done = chmod(link.c_str(), mode & 07777);
         break;
       }
-      case Change::owner:
+      case MetadataChange::owner:
         done = fchownat(file_.get(), "", static_cast<uid_t>(argument(form_.first)),
                         static_cast<gid_t>(argument(form_.first + 1)), AT_EMPTY_PATH);
         break;
-      case Change::times: done = utimensat(file_.get(), "", times, AT_EMPTY_PATH); break;
+      case MetadataChange::times: done = utimensat(file_.get(), "", times, AT_EMPTY_PATH); break;
     }
     return done == 0 ? 0 : errno;
   }
 
   const seccomp_notif& request_;
-  const CallForm& form_;
+  const MetadataCall& form_;
   std::string process_;
   Descriptor memory_;
   Descriptor file_;
@@ -165,7 +165,7 @@ void answer_metadata_call(int filter, const std::vector<std::string>& writable) 
   seccomp_notif_resp answer{};
   answer.id = request.id;
   answer.error = -EPERM;
-  for (const CallForm& form : kForms) {
+  for (const MetadataCall& form : kMetadataCalls) {
     if (form.number == request.data.nr) answer.error = -Call(request, form).run(filter, writable);
   }
   ioctl(filter, SECCOMP_IOCTL_NOTIF_SEND, &answer);

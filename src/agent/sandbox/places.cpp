@@ -114,6 +114,19 @@ Result<void> check_writable(const std::string& path) {
   return {};
 }
 
+/// Leaves out what lies within a folder that commands may change.
+void keep_outermost(SandboxPolicy& policy) {
+  std::vector<std::string> kept;
+  for (std::size_t at = 0; at < policy.writable.size(); ++at) {
+    const std::string& path = policy.writable[at];
+    const auto covers = [&path](const std::string& other) { return is_within(path, other) && path != other; };
+    const bool is_covered = is_within(path, policy.workspace) || std::ranges::any_of(policy.writable, covers);
+    if (!is_covered && std::ranges::find(kept, path) == kept.end()) kept.push_back(path);
+  }
+  policy.writable = std::move(kept);
+  std::erase_if(policy.readable, [&policy](const std::string& path) { return is_theirs(policy, path); });
+}
+
 /// The folders of PATH that the sandbox shows.
 std::string visible_path(const SandboxPolicy& policy) {
   const char* given = std::getenv("PATH");
@@ -141,6 +154,13 @@ const char* name_of(SandboxKind kind) {
   return kNames[static_cast<std::size_t>(kind)];
 }
 
+std::vector<std::string> changeable(const SandboxPolicy& policy) {
+  std::vector<std::string> folders = policy.writable;
+  const auto holds = [&policy](const std::string& folder) { return is_within(policy.workspace, folder); };
+  if (std::ranges::none_of(folders, holds)) folders.push_back(policy.workspace);
+  return folders;
+}
+
 const std::vector<std::string>& system_folders() {
   static const std::vector<std::string> found = [] {
     std::vector<std::string> folders;
@@ -155,6 +175,11 @@ const std::vector<std::string>& system_folders() {
 bool is_within(std::string_view path, std::string_view folder) {
   if (folder == "/") return !path.empty() && path.front() == '/';
   return path.substr(0, folder.size()) == folder && (path.size() == folder.size() || path[folder.size()] == '/');
+}
+
+bool is_theirs(const SandboxPolicy& policy, std::string_view path) {
+  const auto holds = [path](const std::string& folder) { return is_within(path, folder); };
+  return holds(policy.workspace) || std::ranges::any_of(policy.writable, holds);
 }
 
 std::vector<std::string> private_entries(const std::string& folder) {
@@ -192,6 +217,7 @@ Result<SandboxPolicy> checked(SandboxPolicy policy) {
   for (const std::string& path : changed) {
     if (Result<void> fine = check_writable(path); !fine) return fine.error();
   }
+  keep_outermost(policy);
   return policy;
 }
 

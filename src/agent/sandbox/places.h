@@ -15,6 +15,10 @@ const std::vector<std::string>& system_folders();
 /// Is `path` the folder, or below it?
 bool is_within(std::string_view path, std::string_view folder);
 
+/// May commands put another file at this path, or a link: is it the workspace or a folder that they may change, or
+/// below one? What they put there decides nothing that happens outside of the sandbox.
+bool is_theirs(const SandboxPolicy& policy, std::string_view path);
+
 /// The entries of /etc, at any depth, that not everybody may read: /etc/shadow, the keys of the SSH server. Who is
 /// root, or a member of a group, could read them, but a command in the sandbox may not.
 std::vector<std::string> private_entries(const std::string& folder);
@@ -23,7 +27,8 @@ std::vector<std::string> private_entries(const std::string& folder);
 /// Links are left out.
 std::vector<std::string> public_parts(const std::string& folder);
 
-/// The policy with its paths made absolute, without links.
+/// The policy with its paths made absolute, without links. A path within a folder that commands may change goes with
+/// this folder, and has no right of its own: each start would give it to whatever stands at the path by then.
 /// Fails with: usage where a path does not exist, or where the workspace holds what commands must not change or read:
 /// the system, or a home directory with its keys.
 Result<SandboxPolicy> checked(SandboxPolicy policy);

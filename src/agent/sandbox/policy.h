@@ -20,7 +20,7 @@ struct SandboxLimits {
 /// What commands may see and change.
 struct SandboxPolicy {
   std::string workspace{};              ///< the folder they may change; an absolute path
-  std::vector<std::string> writable{};  ///< other folders and files that they may change
+  std::vector<std::string> writable{};  ///< other folders and files that they may change; one may hold the workspace
   std::vector<std::string> readable{};  ///< other folders and files that they may read
   /// Other paths by which those folders and files were named, and what they lead to; checked() fills it.
   std::vector<std::pair<std::string, std::string>> links{};
@@ -30,6 +30,9 @@ struct SandboxPolicy {
   /// Variables of our environment that they see. Others they do not: these often hold secrets.
   std::vector<std::string> environment{"LANG", "LC_ALL", "LC_CTYPE", "TZ", "COLUMNS", "LINES"};
 };
+
+/// The workspace and the others that commands may change, without those that lie in another of them.
+std::vector<std::string> changeable(const SandboxPolicy& policy);
 
 /// What keeps commands inside.
 enum class SandboxKind : std::uint8_t { bubblewrap, landlock, none };

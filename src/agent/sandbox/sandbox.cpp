@@ -168,6 +168,11 @@ Result<Sandbox> Sandbox::open_checked(const SandboxPolicy& policy, SandboxKind k
   if (Result<void> apart = check_apart(policy, folder->path()); !apart) return apart.error();
   Sandbox sandbox(kind, policy, std::make_shared<SessionFolder>(std::move(*folder)));
   if (kind == SandboxKind::none) return sandbox;
+  if (kind == SandboxKind::bubblewrap) {
+    Result<std::string> program = find_bubblewrap(policy);
+    if (!program) return program.error();
+    sandbox.bubblewrap_ = std::move(*program);
+  }
   if (Result<void> holds = self_test(sandbox); !holds) return holds.error();
   return sandbox;
 }
@@ -221,7 +226,8 @@ Result<std::unique_ptr<SandboxedProcess>> Sandbox::start(const Launch& given) co
   Launch launch = given;
   launch.groups = group.members();
   launch.memory_is_counted = group.limits_memory();
-  Result<Started> started = kind_ == SandboxKind::bubblewrap ? start_in_bubblewrap(policy_, *folder_, launch)
+  Result<Started> started = kind_ == SandboxKind::bubblewrap
+                                ? start_in_bubblewrap(bubblewrap_, policy_, *folder_, launch)
                             : kind_ == SandboxKind::landlock ? start_in_landlock(policy_, *folder_, launch)
                                                              : start_unconfined(policy_, launch);
   if (!started) return started.error();

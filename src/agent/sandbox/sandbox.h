@@ -81,6 +81,7 @@ class Sandbox {
   SandboxKind kind_;
   SandboxPolicy policy_;
   std::shared_ptr<SessionFolder> folder_;
+  std::string bubblewrap_;  ///< its program, which is not looked for again once commands have run
   std::string reason_;
 };
 

@@ -15,6 +15,8 @@
 #include <cstddef>
 #include <utility>
 
+#include "agent/sandbox/metadata_calls.h"
+
 namespace parlance::agent {
 
 namespace {
@@ -30,9 +32,8 @@ constexpr std::uint32_t kProcessor = AUDIT_ARCH_AARCH64;
 // Calls from 424 on have the same number on every processor, and older headers lack some.
 constexpr int kOpenTree = 428, kMoveMount = 429, kFsopen = 430, kFsconfig = 431, kFsmount = 432, kFspick = 433,
               kIoUringSetup = 425, kIoUringEnter = 426, kIoUringRegister = 427, kClone3 = 435, kPidfdGetfd = 438,
-              kProcessMadvise = 440, kMountSetattr = 442, kFchmodat2 = 452, kOpenat2 = 437, kSetxattrat = 463,
-              kRemovexattrat = 466, kOpenTreeAttr = 467, kFileSetattr = 469, kMemfdSecret = 447, kPidfdSendSignal = 424,
-              kQuotactlFd = 443;
+              kProcessMadvise = 440, kMountSetattr = 442, kOpenat2 = 437, kSetxattrat = 463, kRemovexattrat = 466,
+              kOpenTreeAttr = 467, kFileSetattr = 469, kMemfdSecret = 447, kPidfdSendSignal = 424, kQuotactlFd = 443;
 
 /// Refused in every sandbox: other processes' memory, mounts and namespaces, kernel facilities with a large surface,
 /// the clock and the machine itself.
@@ -115,15 +116,6 @@ constexpr int kUnsupportedWithLandlock[] = {
 /// Memory that lives without a process that has mapped it, so that the watchdog cannot see whose it is. As if the
 /// kernel had none: programs go on without.
 constexpr int kUncountedMemory[] = {SYS_memfd_create, kMemfdSecret};
-
-/// Change a file's mode, owner or times, which Landlock does not cover: the supervisor does it instead, in the places
-/// that are writable.
-constexpr int kBrokered[] = {
-    SYS_fchmod, SYS_fchmodat, kFchmodat2, SYS_fchown, SYS_fchownat, SYS_utimensat,
-#if defined(__x86_64__)
-    SYS_chmod,  SYS_chown,    SYS_lchown, SYS_utime,  SYS_utimes,   SYS_futimesat,
-#endif
-};
 
 // CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET, NEWTIME
 constexpr std::uint32_t kNamespaceFlags = 0x7e020080U;
@@ -271,7 +263,9 @@ void refuse_hidden_signals(FilterProgram& program) {
 void refuse_for_landlock(FilterProgram& program, const SeccompChoice& choice) {
   for (const int number : kRefusedWithLandlock) program.refuse(number);
   for (const int number : kUnsupportedWithLandlock) program.refuse(number, failing(EOPNOTSUPP));
-  for (const int number : kBrokered) program.refuse(number, choice.broker ? SECCOMP_RET_USER_NOTIF : failing(EPERM));
+  for (const MetadataCall& call : kMetadataCalls) {
+    program.refuse(call.number, choice.broker ? SECCOMP_RET_USER_NOTIF : failing(EPERM));
+  }
   if (choice.landlock_abi < 3) program.refuse(SYS_truncate);
   program.for_call(SYS_ioctl, [&] {
     program.load_argument(1);
@@ -325,6 +319,14 @@ std::vector<sock_filter> seccomp_program(const SeccompChoice& choice) {
   }
   program.answer(kAllow);
   return program.take();
+}
+
+void name_process(std::vector<sock_filter>& program, int process) {
+  for (sock_filter& step : program) {
+    if (step.code != (BPF_JMP | BPF_JEQ | BPF_K)) continue;
+    if (step.k == static_cast<std::uint32_t>(kUnknownProcess)) step.k = static_cast<std::uint32_t>(process);
+    if (step.k == static_cast<std::uint32_t>(-kUnknownProcess)) step.k = static_cast<std::uint32_t>(-process);
+  }
 }
 
 }  // namespace parlance::agent

@@ -19,8 +19,14 @@ struct SeccompChoice {
   std::vector<int> protected_processes{};
 };
 
+/// Stands in `protected_processes` for one whose number is not known yet; no process has it.
+constexpr int kUnknownProcess = 0x7fffffff;
+
 /// The program, for this build's processor. Calls that it refuses fail with EPERM, and those of another processor's
 /// mode (32 bits, x32) with ENOSYS.
 std::vector<sock_filter> seccomp_program(const SeccompChoice& choice);
+
+/// Puts the number of a process in place of kUnknownProcess, and takes no memory: between fork() and execve().
+void name_process(std::vector<sock_filter>& program, int process);
 
 }  // namespace parlance::agent

@@ -100,9 +100,6 @@ std::string mend_for(SandboxKind kind, const std::string& said) {
 }
 
 Result<void> check_there(SandboxKind kind) {
-  if (kind == SandboxKind::bubblewrap && bubblewrap_path().empty()) {
-    return refused("bubblewrap is not installed", "apt install bubblewrap, or dnf install bubblewrap");
-  }
   if (kind == SandboxKind::landlock && landlock_abi() == 0) {
     if (errno == EOPNOTSUPP) {
       return refused("Landlock is off", "add landlock to the list lsm= of the kernel's command line");

@@ -71,7 +71,7 @@ Result<SessionFolder> SessionFolder::open() {
   SessionFolder folder(std::filesystem::canonical(pattern, error).string());
   folder.lock_ = lock_of(folder.path(), O_CREAT);
   for (const std::string& each : {folder.temporary(), folder.control(), folder.control() + "/output", folder.state(),
-                                  folder.temporary() + "/home", folder.state() + "/shm"}) {
+                                  folder.temporary() + "/home", folder.shared_memory()}) {
     if (mkdir(each.c_str(), 0700) != 0) return system_error(each, errno);
   }
   return folder;

@@ -3,6 +3,10 @@
 //   tmp/      the commands' own /tmp
 //   control/  what we write and they read: scripts, pipes, the whole of long outputs
 //   control/state/  what they may write of it: what a shell that ends leaves for the next one
+//   shm/      their own /dev/shm
+//
+// A sandbox is given these folders by their paths at each start, so none of them lies in one that commands may change:
+// they could put a link in its place.
 #pragma once
 #include <string>
 
@@ -26,6 +30,7 @@ class SessionFolder {
   std::string temporary() const { return path_ + "/tmp"; }
   std::string control() const { return path_ + "/control"; }
   std::string state() const { return control() + "/state"; }
+  std::string shared_memory() const { return path_ + "/shm"; }
 
  private:
   explicit SessionFolder(std::string path) : path_(std::move(path)) {}

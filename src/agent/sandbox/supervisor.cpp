@@ -35,9 +35,10 @@ struct Plan {
   const TextList& command;
   const TextList& environment;
   std::vector<std::string> writable;
+  std::vector<sock_filter> asking{};    ///< the filter that asks the supervisor
+  std::vector<sock_filter> refusing{};  ///< where the kernel cannot ask it
   int rules = -1;
   int lifeline = -1;  ///< one of a pair of sockets; the agent holds the other
-  int agent = 0;      ///< our process
   int channel[2]{};   ///< by which the command hands the filter's descriptor to its supervisor
 };
 
@@ -93,34 +94,23 @@ int receive_descriptor(int channel) {
 }
 
 /// -1: the kernel has no such filter.
-int set_filter(const std::vector<sock_filter>& instructions, unsigned flags) {
-  std::vector<sock_filter> copy = instructions;
-  const sock_fprog program{static_cast<unsigned short>(copy.size()), copy.data()};
+int set_filter(std::vector<sock_filter>& instructions, unsigned flags) {
+  name_process(instructions, getppid());
+  const sock_fprog program{static_cast<unsigned short>(instructions.size()), instructions.data()};
   return static_cast<int>(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program));
 }
 
 /// The filter; its descriptor goes to the supervisor. Where the kernel cannot ask it, changes of modes are refused.
-bool filter_calls(const Plan& plan, int channel) {
-  SeccompChoice choice;
-  choice.kind = SandboxKind::landlock;
-  choice.network = plan.policy.network;
-  choice.landlock_abi = landlock_abi();
-  choice.unmapped_memory = plan.launch.memory_is_counted;
-  choice.broker = true;
-  choice.protected_processes = {plan.agent, getppid()};
-  const int listener = set_filter(seccomp_program(choice), SECCOMP_FILTER_FLAG_NEW_LISTENER);
-  if (listener >= 0) {
-    send_descriptor(channel, listener);
-    close(listener);
-    return true;
-  }
-  choice.broker = false;
-  send_descriptor(channel, -1);
-  return set_filter(seccomp_program(choice), 0) == 0;
+bool filter_calls(Plan& plan, int channel) {
+  const int listener = set_filter(plan.asking, SECCOMP_FILTER_FLAG_NEW_LISTENER);
+  send_descriptor(channel, listener);
+  if (listener < 0) return set_filter(plan.refusing, 0) == 0;
+  close(listener);
+  return true;
 }
 
 /// In the command's process, until it becomes the command.
-[[noreturn]] void become_command(const Plan& plan) {
+[[noreturn]] void become_command(Plan& plan) {
   constexpr int kRules = 3, kChannel = 4;
   const bool confined = plan.rules >= 0;
   const bool entered =
@@ -200,6 +190,19 @@ int reap(pid_t command) {
   watch(plan, command, filter < 0 ? -1 : kFirst + 2, kFirst + 1);
 }
 
+/// The filters, but for the number of the supervisor, which is protected as the agent is.
+void make_filters(Plan& plan) {
+  SeccompChoice choice;
+  choice.kind = SandboxKind::landlock;
+  choice.network = plan.policy.network;
+  choice.landlock_abi = landlock_abi();
+  choice.unmapped_memory = plan.launch.memory_is_counted;
+  choice.protected_processes = {getpid(), kUnknownProcess};
+  plan.refusing = seccomp_program(choice);
+  choice.broker = true;
+  plan.asking = seccomp_program(choice);
+}
+
 Result<Started> fork_supervisor(Plan plan) {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return system_error("a pair of sockets", errno);
@@ -207,7 +210,6 @@ Result<Started> fork_supervisor(Plan plan) {
   Started started;
   started.lifeline = Descriptor(ends[1]);
   plan.lifeline = read_end.get();
-  plan.agent = getpid();
   started.root = fork();
   if (started.root < 0) return system_error("fork", errno);
   if (started.root == 0) {
@@ -224,9 +226,10 @@ Result<Started> start_in_landlock(const SandboxPolicy& policy, const SessionFold
   Result<Descriptor> rules = landlock_rules(policy, folder, terminal ? terminal : "");
   if (!rules) return rules.error();
   const TextList command(launch.command), environment(launch.environment);
-  Plan plan{launch, policy, command, environment, policy.writable};
-  for (const std::string& path : {policy.workspace, folder.temporary(), folder.state()}) plan.writable.push_back(path);
+  Plan plan{launch, policy, command, environment, changeable(policy)};
+  for (const std::string& path : {folder.temporary(), folder.state()}) plan.writable.push_back(path);
   plan.rules = rules->get();
+  make_filters(plan);
   return fork_supervisor(std::move(plan));
 }
 

@@ -21,7 +21,6 @@
 // for each command: so the command has no descriptor of ours that it could close, and none stays with what it starts in
 // the background.
 #pragma once
-#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -128,7 +127,7 @@ class Resident {
   bool has_others() const;
 
  private:
-  struct Run;  // what a run knows, in resident.cpp
+  friend class ResidentRun;
   explicit Resident(const Sandbox& sandbox, ResidentKind kind) : sandbox_(sandbox), kind_(std::move(kind)) {}
   Result<void> open_pipes();
   Result<void> launch(const std::string& folder);
@@ -138,7 +137,7 @@ class Resident {
   Result<void> write_scripts();
   std::string line_of(const std::string& line, const std::string& token) const;
   std::string path(const std::string& ending) const;
-  RunResult finish(Run& run);
+  void keep_letters(const std::string& letters);
   Before before_run() const;
   std::vector<ProcessFacts> in_foreground(const Before& before) const;
   bool has_left_readers(const Before& before) const;

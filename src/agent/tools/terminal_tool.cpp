@@ -2,6 +2,7 @@
 #include "agent/tools/terminal_tool.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "agent/tools/own_tools.h"
 #include "agent/tools/run_text.h"
@@ -85,8 +86,11 @@ bool has_word(std::string_view text) {
   }
 }
 
+/// An integer that has no room in 64 bits counts by its sign alone.
 double number_of(Value value, double otherwise) {
-  if (value.is(Kind::integer)) return static_cast<double>(value.integer);
+  constexpr double kEndless = std::numeric_limits<double>::infinity();
+  if (value.is_small_int()) return static_cast<double>(value.integer);
+  if (value.is(Kind::integer)) return json_text(value).starts_with('-') ? -kEndless : kEndless;
   if (value.is(Kind::real)) return value.real;
   return otherwise;
 }
