@@ -80,6 +80,7 @@ struct TokenizerFacts {
   std::vector<TokenId> puts_after;   ///< … and after it
   std::vector<EndToken> ends;        ///< tokens that end a reply
   std::vector<std::string> notes;    ///< for people: parts of the file that were ignored
+  std::vector<std::string> files;    ///< that it was read from: its own, and those beside it; empty: it has none
 };
 
 /// Encodes text to token ids.

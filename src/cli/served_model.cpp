@@ -86,16 +86,13 @@ std::string lasting(const std::string& path) {
   return failed ? path : whole.string();
 }
 
-std::vector<std::string> files_of_tokenizer(const std::string& path) {
-  constexpr const char* kNames[] = {"tokenizer.json",         "tokenizer.model",   "tekken.json",
-                                    "tokenizer_config.json",  "added_tokens.json", "special_tokens_map.json",
-                                    "generation_config.json", "config.json"};
-  std::error_code failed;
-  if (!std::filesystem::is_directory(path, failed)) return {path};
+/// The two parts of KEY=FILE.
+std::string_view key_with_equals(std::string_view given) { return given.substr(0, given.find('=') + 1); }
+std::string file_behind_key(std::string_view given) { return std::string(given.substr(given.find('=') + 1)); }
+
+std::vector<std::string> files_of_variables(const VariableWish& wish) {
   std::vector<std::string> files;
-  for (const char* name : kNames) {
-    if (std::filesystem::exists(path + "/" + name, failed)) files.push_back(path + "/" + name);
-  }
+  for (const std::string& given : wish.files) files.push_back(file_behind_key(given));
   return files;
 }
 
@@ -114,20 +111,23 @@ Result<serve::ModelOptions> open_served(ServedWish& wish) {
   }
   setup.request.control_tokens = (*tokenizer)->control_texts();
   setup.open_reader();
-  const std::string& path = wish.tokenizer.path.empty() ? setup.model.tokenizer_path : wish.tokenizer.path;
+  std::vector<std::string> tokenizer_files = (*tokenizer)->facts().files;
   return serve::ModelOptions{.reader = std::move(*setup.reader),
                              .tokenizer = std::move(*tokenizer),
                              .render = setup.render,
                              .clock = wish.prompt.now.empty() ? local_time_now : nullptr,
                              .tokenize = wish.tokenize,
                              .source = source_json(wish),
-                             .tokenizer_files = files_of_tokenizer(path)};
+                             .tokenizer_files = std::move(tokenizer_files),
+                             .variable_files = files_of_variables(wish.prompt.variables)};
 }
 
 std::string source_json(const ServedWish& wish) {
   ServedWish lasts = wish;
   for (std::string* path : {&lasts.prompt.wish.model, &lasts.prompt.wish.file, &lasts.tokenizer.path})
     *path = lasting(*path);
+  for (std::string& given : lasts.prompt.variables.files)
+    given = std::string(key_with_equals(given)) + lasting(file_behind_key(given));
   JsonWriter made('{');
   each_option(std::as_const(lasts), WriteOption{made});
   if (!wish.tokenize.protect) made.flag("protect", false);

@@ -12,12 +12,12 @@ ContinuationRecorder::ContinuationRecorder(Gateway& gateway, ContinuationFacts f
                                            const std::string& owner, const std::string& request)
     : gateway_(gateway), facts_(std::move(facts)), one_(one), owner_(owner), request_(request) {
   facts_.time = utc_now();
-  facts_.status = "client_gone";
+  set(TurnStatus::client_gone);
 }
 
 ContinuationRecorder::~ContinuationRecorder() {
   if (done_ || gateway_.capture() == nullptr) return;
-  if (facts_.status == "answered") facts_.status = "client_gone";  // it left while the disk was waited for
+  if (status_ == TurnStatus::answered) set(TurnStatus::client_gone);  // it left while the disk was waited for
   try {
     gateway_.capture()->write_later(entry());
   } catch (const std::exception& failure) {  // out of memory
@@ -42,8 +42,13 @@ void ContinuationRecorder::fail(const std::string& why) {
                      [&](JsonWriter& line) { line.text("session", facts_.session).text("message", why); });
 }
 
+void ContinuationRecorder::set(TurnStatus status) {
+  status_ = status;
+  facts_.status = name_of(status);
+}
+
 void ContinuationRecorder::give_up() {
-  if (facts_.status == "client_gone") facts_.status = "not_answered";
+  if (status_ == TurnStatus::client_gone) set(TurnStatus::not_answered);
 }
 
 Task<> ContinuationRecorder::run(const Continuation::Take& take) {
@@ -58,14 +63,14 @@ Task<> ContinuationRecorder::run(const Continuation::Take& take) {
   try {
     co_await one_.run(take);
   } catch (const EngineFailure& failure) {
-    facts_.status = is_refusal(failure) ? "not_answered" : "engine_failure";
+    set(is_refusal(failure) ? TurnStatus::not_answered : TurnStatus::engine_failure);
     facts_.error = failure.what();
     throw;
   }
 }
 
 Task<> ContinuationRecorder::done() {
-  facts_.status = "answered";
+  set(TurnStatus::answered);
   std::string why;
   if (Capture* const capture = gateway_.capture()) {
     CaptureEntry made = entry();

@@ -5,6 +5,7 @@
 #include "serve/capture/capture.h"
 #include "serve/capture/continuation_record.h"
 #include "serve/gateway.h"
+#include "serve/turn/turn_status.h"
 
 namespace parlance::serve {
 
@@ -27,11 +28,13 @@ class ContinuationRecorder {
   void give_up();
 
  private:
+  void set(TurnStatus status);
   CaptureEntry entry() const;
   void fail(const std::string& why);
 
   Gateway& gateway_;
   ContinuationFacts facts_;
+  TurnStatus status_ = TurnStatus::client_gone;  ///< facts_ has its name
   Continuation& one_;
   const std::string& owner_;
   const std::string& request_;

@@ -39,7 +39,10 @@ std::string identity_of(const ModelOptions& model) {
   JsonWriter made('{');
   made.text("name", model.name).text("source", model.source).text("file", stamp_of(source.path));
   for (const std::string& file : model.tokenizer_files) made.text("tokenizer", stamp_of(file));
+  for (const std::string& file : model.variable_files) made.text("variable", stamp_of(file));
   for (const NamedTemplate& one : source.templates) made.text(one.name, sha256(one.text));
+  for (const SpecialToken& one : source.special_tokens) made.text(one.name, one.text);
+  made.text("response_template", sha256(source.response_template));
   made.text("engine", model.engine_kind).text("url", model.engine_url).text("engine_model", model.engine_model);
   made.text("engine_key", sha256(model.engine_api_key)).flag("check", model.check_tokenizer);
   const auto number = [&made](std::string_view name, auto value) {

@@ -12,6 +12,7 @@
 #include "serve/capture/capture.h"
 #include "serve/capture/record.h"
 #include "serve/gateway.h"
+#include "serve/turn/turn_status.h"
 
 namespace parlance::serve {
 
@@ -35,6 +36,7 @@ class TurnRecorder {
   Task<> done(std::shared_ptr<const Held> kept);
 
  private:
+  void set(TurnStatus status);
   CaptureEntry entry(const Session& session) const;
   void note(const ReplyEvent& event);
   void inspect(std::shared_ptr<const Session> session);
@@ -43,6 +45,7 @@ class TurnRecorder {
 
   Gateway& gateway_;
   TurnFacts facts_;
+  TurnStatus status_ = TurnStatus::client_gone;  ///< facts_ has its name
   Turn& turn_;
   const std::string& request_;
   const std::vector<std::string>& call_ids_;

@@ -12,6 +12,7 @@
 #include "serve/fronts/own_grammar.h"
 #include "serve/recorded_engine.h"
 #include "serve/succession.h"
+#include "serve/turn/turn_status.h"
 
 namespace parlance::serve {
 
@@ -209,7 +210,7 @@ void Replay::compare(const Line& line, const Turn& turn, const Session& session)
   if (grammar != record["grammar"]["sha256"].text())
     differ(line, "grammar",
            "its SHA-256 is '" + grammar + "', it was '" + std::string(record["grammar"]["sha256"].text()) + "'");
-  if (record["status"].text() != "answered") return;  // nobody read its reply to the end
+  if (record["status"].text() != name_of(TurnStatus::answered)) return;  // nobody read its reply to the end
   std::vector<std::string> call_ids;
   for (const Value& id : record["call_ids"].items()) call_ids.emplace_back(id.text());
   compare_json(line, "reply", reply_json(turn.message(), call_ids));
@@ -321,7 +322,7 @@ void Replay::continuation(const Line& line, const std::shared_ptr<const ServedMo
   const auto number = static_cast<std::size_t>(number_in(record["prompt_number"]));
   if (number >= prompts->size()) return differ(line, "request", "it has no prompt of this number");
   compare_prompt(line, (*prompts)[number]);
-  if (record["status"].text() != "answered") return;
+  if (record["status"].text() != name_of(TurnStatus::answered)) return;
   Continuation one(model, {.prompt = (*prompts)[number], .sampling = &*sampling});
   std::vector<SampledToken> tokens;
   for (const TokenId id : listed_ids(record["sampled"])) tokens.push_back({.id = id});

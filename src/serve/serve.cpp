@@ -194,10 +194,17 @@ class Reloading {
   /// as the thread lives, also of tokenizers that are gone.
   void reload_apart() {
     try {
-      std::jthread([this] { reload(); }).join();
-    } catch (const std::system_error& failure) {
-      gateway_.log().say(LogLevel::error, "reload_failed",
-                         [&](JsonWriter& line) { line.text("message", failure.what()); });
+      std::jthread([this] { reload_or_say(); }).join();
+    } catch (const std::exception& failure) {
+      say_failed(failure.what());
+    }
+  }
+  /// What is thrown out of a thread ends the program.
+  void reload_or_say() {
+    try {
+      reload();
+    } catch (const std::exception& failure) {
+      say_failed(failure.what());
     }
   }
   void reload() {
@@ -208,8 +215,7 @@ class Reloading {
     Result<Offer> offer =
         read ? open_offer(std::move(*read), options_, *gateway_.offer()) : Result<Offer>(read.error());
     if (!offer) {
-      gateway_.log().say(LogLevel::error, "reload_failed",
-                         [&](JsonWriter& line) { line.text("message", offer.error().display()); });
+      say_failed(offer.error().display());
       return;
     }
     gateway_.replace(std::move(*offer));
@@ -219,6 +225,10 @@ class Reloading {
       line.raw("models", names.take());
     });
     look_at_engines(loops_, gateway_, *gateway_.offer());
+  }
+
+  void say_failed(std::string_view why) const {
+    gateway_.log().say(LogLevel::error, "reload_failed", [&why](JsonWriter& line) { line.text("message", why); });
   }
 
   void say_ignored(const std::vector<std::string>& names) const {

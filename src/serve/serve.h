@@ -35,6 +35,7 @@ struct ModelOptions {
   ReasoningNames reasoning_names = ReasoningNames::both;  ///< in chat completions
   std::string source{};                                   ///< an object that says how it was opened, for captures
   std::vector<std::string> tokenizer_files{};             ///< whose hashes captures have
+  std::vector<std::string> variable_files{};              ///< what the variables of `render` were read from
 };
 
 /// What SIGHUP replaces. Requests under way keep what they began with, and so does a model that did not change, with

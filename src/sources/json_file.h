@@ -32,10 +32,13 @@ class JsonFile {
   const Value* operator[](std::string_view key) const { return json_member(document_.root(), key); }
   Value root() const { return document_.root(); }
   const std::string& path() const { return path_; }
+  /// Whether there was such a file.
+  bool was_there() const { return was_there_; }
 
  private:
   std::string path_;
   Document document_;
+  bool was_there_ = false;
 };
 
 }  // namespace parlance

@@ -41,6 +41,10 @@ class SpecialTokenFiles {
 
   /// tokenizer_config.json.
   const JsonFile& config() const { return config_; }
+  /// special_tokens_map.json.
+  const JsonFile& map() const { return map_; }
+  /// config.json.
+  const JsonFile& model() const { return model_; }
   /// By which transformers reads the tokenizer; "": not said.
   const std::string& class_name() const { return class_name_; }
 

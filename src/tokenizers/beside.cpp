@@ -153,6 +153,14 @@ void add_ends(Beside& beside, const Value* ids) {
   }
 }
 
+std::vector<std::string> found_files(const Files& files) {
+  std::vector<std::string> paths;
+  for (const JsonFile* file :
+       {&files.special.config(), &files.added, &files.special.map(), &files.generation, &files.special.model()})
+    if (file->was_there()) paths.push_back(file->path());
+  return paths;
+}
+
 }  // namespace
 
 Result<Beside> read_beside(const std::string& folder) {
@@ -164,6 +172,7 @@ Result<Beside> read_beside(const std::string& folder) {
   const JsonFile& config = files.special.config();
   Beside beside;
   beside.notes = files.special.notes();
+  beside.files = found_files(files);
   add_named(beside, files.special);
   if (const Value* decoder = config["added_tokens_decoder"]; decoder != nullptr) {
     add_decoder(beside, *decoder);

@@ -26,6 +26,7 @@ struct Beside {
   std::optional<bool> add_prefix_space;
   std::string tokenizer_class;  ///< by which transformers reads the tokenizer; without "Fast"
   std::vector<std::string> notes;
+  std::vector<std::string> files;  ///< that were there
 };
 
 /// Fails with file; json (place); model_file (a file that is no JSON object).

@@ -339,6 +339,7 @@ void note_unused(const FileKind& kind, const TokenizerOptions& options, Tokenize
 TokenizerFacts facts_beside(const Tokenizer& tokenizer, const Beside& beside, const std::string& file, bool json) {
   TokenizerFacts facts = tokenizer.facts();
   facts.notes.insert(facts.notes.end(), beside.notes.begin(), beside.notes.end());
+  facts.files = beside.files;
   Index index(tokenizer);
   set_named(index, beside, facts);
   if (json) {
@@ -376,13 +377,15 @@ Result<std::unique_ptr<Tokenizer>> open_tokenizer(const std::string& path, const
     Opened opened = kGgufKind.open({{}, *file, nothing}, options);
     if (!opened) return opened;
     TokenizerFacts facts = (*opened)->facts();
+    facts.files = {*file};
     note_unused(kGgufKind, options, facts);
     return std::unique_ptr<Tokenizer>(std::make_unique<WithFacts>(std::move(*opened), std::move(facts)));
   }
   const Result<std::string> bytes = read_file(*file, kMaxJson);
   if (!bytes) return bytes.error();
-  const Result<Beside> beside = read_beside(folder_of(*file));
+  Result<Beside> beside = read_beside(folder_of(*file));
   if (!beside) return beside.error();
+  beside->files.insert(beside->files.begin(), *file);
   return open_bytes({*bytes, *file, *beside}, options);
 }
 

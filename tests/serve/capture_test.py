@@ -11,8 +11,10 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import os
 import pathlib
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -293,6 +295,34 @@ def forged(parlance: str, engine: Engine, checks: Checks) -> None:
         checks.equal(command(parlance, "replay", made)[0], 0, "the record as it was")
 
 
+def files_of_a_capture(parlance: str, engine: Engine, checks: Checks) -> None:
+    """A replay in another folder finds the files that were named from here, and tells of any of the tokenizer's that has changed."""
+    engine.script = lambda asked: Reply()
+    with tempfile.TemporaryDirectory() as made, tempfile.TemporaryDirectory() as elsewhere:
+        files, captured = pathlib.Path(made) / "files", pathlib.Path(made) / "captured"
+        shutil.copytree(TOKENIZER, files)
+        (files / "word.txt").write_text("One")
+        here = pathlib.Path(os.path.relpath(files))
+        options = ("--var-file", f"word={here / 'word.txt'}", "--capture", str(captured))
+        with Gateway(parlance, engine.url, *options, tokenizer=str(here / "tokenizer.json")) as gateway:
+            gateway.post("/v1/chat/completions", {"messages": [user("Hi")]})
+        hashed = [pathlib.Path(file["path"]).name for file in records(captured, "head")[0]["tokenizer"]["files"]]
+        checks.equal(hashed, ["tokenizer.json", "tokenizer_config.json", "generation_config.json"], "files with hashes")
+
+        def replayed() -> tuple[int, str]:
+            done = subprocess.run(
+                [str(pathlib.Path(parlance).resolve()), "replay", str(captured)], capture_output=True, text=True, cwd=elsewhere
+            )
+            return done.returncode, done.stdout + done.stderr
+
+        checks.equal(replayed()[0], 0, f"a replay elsewhere: {replayed()[1][:300]}")
+        (files / "added_tokens.json").write_text("{}")
+        code, said = replayed()
+        checks.that(
+            code == 0 and "the tokenizer's files are not those of the capture" in said, f"a file beside the tokenizer's: {said[:300]}"
+        )
+
+
 def all_apis(parlance: str, engine: Engine, checks: Checks) -> None:
     """Each API, choices, a response that goes on from another, a stop text."""
     engine.script = lambda asked: Reply("<think>\nHm.\n</think>\n\nIt is STOP here.<|im_end|>")
@@ -486,6 +516,7 @@ def main() -> int:
         all_apis(parlance, engine, checks)
         other_options(parlance, engine, checks)
         forged(parlance, engine, checks)
+        files_of_a_capture(parlance, engine, checks)
         every_engine(parlance, checks)
         listed(parlance, engine, checks)
         damaged(parlance, engine, checks)

@@ -614,6 +614,47 @@ def test_a_server_that_takes_text_alone() -> None:
     as_text(kind, "?ids=never")
 
 
+def test_a_passing_fault_is_no_verdict_on_ids() -> None:
+    """A server that took ids fails for a while, as two requests wait for it: both are sent as ids all the same."""
+    kind = BY_NAME["openai-completions"]
+    ENGINE.script({"text": HELLO, "delay": 0.2})
+    with kind.start("--max-running", "1") as gateway, concurrent.futures.ThreadPoolExecutor() as pool:
+        first = pool.submit(gateway.chat)
+        assert wait_for(lambda: len(kind.asked()) == 1)
+        waiting = [pool.submit(gateway.chat, ATTACK), pool.submit(gateway.ask, "/v1/completions", {"prompt": "Hello"})]
+        assert wait_for(lambda: 'parlance_waiting{model="terminal-agent"} 2' in gateway.ask("/metrics").text)
+        ENGINE.script({"status": 500})
+        gateway.ask("/ready")
+        ENGINE.script({"text": HELLO})
+        same([one.result().status for one in (first, *waiting)], [200, 200, 200])
+        prompts = [record.body["prompt"] for record in kind.asked()]
+        same(sorted(prompts, key=len), sorted([ids_of([{"role": "user", "content": ATTACK}]), ENGINE.ids_of("Hello")], key=len))
+
+
+def test_ids_are_tried_until_that_is_known() -> None:
+    kind = BY_NAME["openai-completions"]
+
+    def tries() -> int:
+        return len(ENGINE.asked(kind.path)) - len(kind.asked())
+
+    for status, known in ((400, True), (500, False)):
+        ENGINE.script({"text": HELLO}, plain=status)
+        with kind.start() as gateway:
+            gateway.logged("engine")
+            same((gateway.ask("/ready").status, tries()), (200, 1 if known else 2))
+            same(isinstance(kind.asked()[0].body["prompt"], str) if gateway.chat().status == 200 else None, True)
+            ENGINE.script({"text": HELLO})
+            time.sleep(2.1)  # what /ready found is kept so long
+            gateway.ask("/ready")
+            gateway.chat()
+            same(isinstance(kind.asked()[0].body["prompt"], str), known)
+    ENGINE.script({"status": 503, "message": "Loading model"})
+    with kind.start() as gateway:
+        assert "Loading model" in gateway.logged("engine_unready")["message"]
+        ENGINE.script({"text": HELLO}, plain=400)
+        same((gateway.chat().status, isinstance(kind.asked()[0].body["prompt"], str)), (200, True))
+
+
 def agent_events(backend: str, *options: str) -> list[Json]:
     """Of a run with two commands and an answer."""
     command = ["printf one", "printf two"]

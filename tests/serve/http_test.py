@@ -545,6 +545,35 @@ def behind_the_end(gateway: Gateway, engine: Engine, checks: Checks) -> None:
     engine.script = lambda asked: Reply()
 
 
+def leaves_behind_bytes(gateway: Gateway, engine: Engine, checks: Checks) -> None:
+    """A client that left is noticed also where it sent something behind its request; one that stays gets both answers."""
+    host, port = gateway.url.removeprefix("http://").split(":")
+    request = _request({"messages": [USER]}).replace(b"Connection: close\r\n", b"")
+    for behind in (b"", b"\r\n", request):
+        for pause in (0.0, 1.5):  # between the bytes and the end
+            engine.script = lambda asked: Reply("word " * 400, pause=0.05)
+            engine.asked.clear()
+            with socket.create_connection((host, int(port))) as connection:
+                connection.sendall(request)
+                until = time.monotonic() + 10
+                while not engine.asked and time.monotonic() < until:
+                    time.sleep(0.01)
+                connection.sendall(behind)  # not in one piece with the request
+                time.sleep(pause)
+            until = time.monotonic() + 5  # the reply would go on for longer
+            while not engine.asked[-1].cut and time.monotonic() < until:
+                time.sleep(0.01)
+            checks.that(engine.asked[-1].cut, f"the engine's request is ended behind {behind[:10]!r} and {pause} s")
+    engine.script = lambda asked: Reply(pause=0.5)
+    with socket.create_connection((host, int(port))) as connection:
+        connection.sendall(request)
+        time.sleep(0.3)
+        connection.sendall(b"\r\n" + _request({"messages": [USER]}))
+        with connection.makefile("rb") as answers:
+            checks.equal(answers.read().count(b"HTTP/1.1 200"), 2, "answers to requests of which one came during the other's reply")
+    engine.script = lambda asked: Reply()
+
+
 def _request(body: Any) -> bytes:
     data = json.dumps(body).encode()
     return f"POST {CHAT} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: {len(data)}\r\n\r\n".encode() + data
@@ -572,6 +601,7 @@ def main() -> int:
         large_bodies(gateway, checks)
         leaves_early(gateway, checks)
         behind_the_end(gateway, engine, checks)
+        leaves_behind_bytes(gateway, engine, checks)
         checks.equal(gateway.process.poll(), None, "the gateway lives")
     return checks.end()
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import concurrent.futures
 import json
 import pathlib
+import shutil
 import signal
 import socket
 import subprocess
@@ -219,6 +220,46 @@ def reloads(parlance: str, folder: pathlib.Path, checks: Checks) -> None:
             checks.equal(chat(gateway, "more", key="second")[0], 200, "all stays as it was")
 
 
+def files_that_change(parlance: str, folder: pathlib.Path, checks: Checks) -> None:
+    """A reload takes what a model's files say by then, whichever of them has changed, and keeps a model none of whose has."""
+    files = folder / "changing"
+    shutil.copytree(TOKENIZER, files)
+    template, variable, settings = files / "chat.jinja", files / "word.txt", files / "tokenizer_config.json"
+    turns = "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}<|im_start|>assistant\n"
+    template.write_text("{{ bos_token }}{{ word }}" + turns)
+    variable.write_text("One")
+    config = folder / "changing.toml"
+    with Engine() as engine:
+        lines = (f'template = "{template}"', f'tokenizer = "{files / "tokenizer.json"}"', f'var-file = {{ word = "{variable}" }}')
+        config.write_text("\n".join(["port = 0", "log = 'warnings'", *lines, f'backend = "llama-server={engine.url}"']) + "\n")
+        with Configured(parlance, config) as gateway:
+
+            def turn(what: str, sent: str, reused: bool) -> None:
+                said = [USER, {"role": "assistant", "content": "Yes."}, USER]
+                status, headers, answer = chat(gateway, messages=said, **{"parlance": True})
+                checks.equal(status, 200, f"{what}: {answer}")
+                checks.that(
+                    engine.vocabulary.decode(engine.asked[-1].prompt).startswith(sent), f"{what}: the prompt {engine.asked[-1].prompt}"
+                )
+                checks.equal(int(headers["X-Parlance-Reused-Tokens"]) > 0, reused, f"{what}: the conversation goes on")
+
+            def begin() -> None:
+                chat(gateway)
+
+            begin()
+            turn("at the start", "One", True)
+            gateway.reload()
+            turn("a reload without changes", "One", True)
+            variable.write_text("Two")
+            gateway.reload()
+            turn("a variable's file", "Two", False)
+            begin()
+            changed = json.loads(settings.read_text()) | {"bos_token": "<|im_start|>"}
+            settings.write_text(json.dumps(changed))
+            gateway.reload()
+            turn("a file beside the tokenizer's", "<|im_start|>Two", False)
+
+
 def keeps_its_memory(gateway: Configured, checks: Checks) -> None:
     """Reloads that change nothing take no memory."""
 
@@ -373,6 +414,7 @@ def main() -> int:
         command_line_first(sys.argv[1], folder, checks)
         only_at_a_restart(sys.argv[1], folder, checks)
         reloads(sys.argv[1], folder, checks)
+        files_that_change(sys.argv[1], folder, checks)
         one_after_the_other(sys.argv[1], checks)
         leaves_the_queue(sys.argv[1], checks)
         waits.result()

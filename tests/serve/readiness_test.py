@@ -8,6 +8,7 @@ Begin reading at main.
 
 from __future__ import annotations
 
+import concurrent.futures
 import contextlib
 import fcntl
 import json
@@ -18,6 +19,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 import urllib.error
 import urllib.request
 from typing import Any
@@ -36,6 +38,34 @@ def hung_engine(parlance: str, engine: Engine, checks: Checks) -> None:
         status, said = gateway.get("/ready")
         checks.that(status == 503 and "has not answered in 2 s" in said, f"/ready: {status} {said}")
         checks.equal(gateway.get("/health")[0], 200, "/health")
+
+
+def one_look_for_all(parlance: str, engine: Engine, checks: Checks) -> None:
+    """Who asks for /ready shares one look at the engine, also with a client that left; what it found holds for two seconds."""
+    silent = socket.create_server(("127.0.0.1", 0), backlog=100)
+    with silent, Gateway(parlance, f"http://127.0.0.1:{silent.getsockname()[1]}") as gateway:
+        silent.settimeout(10)
+        at_the_start = silent.accept()
+        port = int(gateway.url.rsplit(":", 1)[1])
+        with socket.create_connection(("127.0.0.1", port)) as leaves:
+            leaves.sendall(b"GET /ready HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            looks = [silent.accept()]
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            answers = list(pool.map(gateway.get, ["/ready"] * 8))
+        answers += [gateway.get("/ready") for _ in range(8)]
+        checks.that(all(status == 503 and "has not answered in 2 s" in said for status, said in answers), f"/ready of all: {answers}")
+        silent.settimeout(0.1)
+        with contextlib.suppress(TimeoutError):
+            while True:
+                looks.append(silent.accept())
+        checks.equal(len(looks), 1, "looks at an engine for who asked at the same time, and just behind")
+        time.sleep(2.1)
+        gateway.get("/ready")
+        with contextlib.suppress(TimeoutError):
+            looks.append(silent.accept())
+        checks.equal(len(looks), 2, "looks two seconds later")
+        for connection, _ in (at_the_start, *looks):
+            connection.close()
 
 
 def full_disk(parlance: str, engine: Engine, checks: Checks) -> None:
@@ -194,7 +224,7 @@ def few_threads(parlance: str, engine: Engine, checks: Checks) -> None:
 def main() -> int:
     checks = Checks()
     with Engine(lambda asked: Reply("Yes.<|im_end|>")) as engine:
-        for part in (hung_engine, full_disk, unread_log, unread_terminal, others_stay, told_at_the_start, few_threads):
+        for part in (hung_engine, one_look_for_all, full_disk, unread_log, unread_terminal, others_stay, told_at_the_start, few_threads):
             part(sys.argv[1], engine, checks)
     return checks.end()
 

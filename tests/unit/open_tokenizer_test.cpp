@@ -2,6 +2,8 @@
 // written here; what they make of texts is in sentencepiece_test.cpp.
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "folder.h"
 #include "gguf_maker.h"
 #include "parlance/tokenizer.h"
@@ -116,6 +118,20 @@ TEST_F(OpenTokenizer, older_files) {
   EXPECT_EQ(ids("ab<new>"), "13! 15! ");
   EXPECT_EQ(tokenizer_->facts().notes,
             std::vector<std::string>{"added_tokens.json: the added token 'bad' is not understood"});
+}
+
+TEST_F(OpenTokenizer, says_which_files_it_read) {
+  const auto names = [this] {
+    std::string all;
+    for (const std::string& file : tokenizer_->facts().files)
+      all += std::filesystem::path(file).filename().string() + " ";
+    return all;
+  };
+  OPEN(with_model({{"generation_config.json", "{}"}, {"added_tokens.json", "{}"}, {"README.md", "none"}}));
+  EXPECT_EQ(names(), "tokenizer.model added_tokens.json generation_config.json ");
+  OPEN({{"spiece.model", small_model().made()}, {"config.json", "{}"}}, "spiece.model");
+  EXPECT_EQ(names(), "spiece.model config.json ");
+  for (const std::string& file : tokenizer_->facts().files) EXPECT_TRUE(std::filesystem::exists(file)) << file;
 }
 
 TEST_F(OpenTokenizer, legacy_says_which_runs_get_a_blank) {

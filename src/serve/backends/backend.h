@@ -47,8 +47,9 @@ using RequestPlace = std::shared_ptr<std::atomic<bool>>;
 struct Generation {
   std::span<const TokenId> ids;                  ///< the prompt
   std::size_t sampled = 0;                       ///< so many of them, at their end, are of the reply already
-  std::string_view text;                         ///< the same, for an engine that takes no ids
+  std::string_view text;                         ///< the same, for an engine that takes no ids; "": it is made of these
   bool forgeable = false;                        ///< in the text, something that is no control token would become one
+  bool as_text = false;                          ///< the text is sent, whatever facts() say by now
   std::shared_ptr<const std::string> grammar{};  ///< in the engine's syntax; null: none
   std::string schema{};                          ///< JSON Schema of the reply, for engines that take no more; "": none
   SamplingSettings sampling{};
@@ -100,7 +101,7 @@ using TokenSink = std::function<Task<bool>(std::span<const SampledToken>, bool i
 class Backend {
  public:
   virtual ~Backend() = default;
-  /// They may change with the first ask(), where an engine's kind does not say it.
+  /// They may change with an ask(), where an engine's kind does not say it: who needs one of them twice keeps it.
   virtual const BackendFacts& facts() const = 0;
   /// Throws EngineFailure; of kind grammar if the engine refuses the grammar.
   virtual Task<GenerationEnd> generate(const Generation& generation, const TokenSink& sink) = 0;

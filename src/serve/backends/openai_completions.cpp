@@ -81,15 +81,29 @@ class TextEvents final : public CompletionsEvents {
   }
 };
 
-/// A server that does not know prompts of ids may fail as it validates one.
-bool is_refusal_of_ids(unsigned status) { return status == 400 || status == 422 || status == 500 || status == 501; }
+/// Whether the server takes prompts of ids.
+enum class IdsVerdict : std::uint8_t { unasked, taken, refused, doubted };
+
+/// What it says by its answer to one. It may fail as it validates one, but it may also fail for now: then it gets text,
+/// and is asked again.
+IdsVerdict verdict_of(unsigned status) {
+  switch (status) {
+    case 200: return IdsVerdict::taken;
+    case 400:
+    case 422:
+    case 501: return IdsVerdict::refused;
+    case 500: return IdsVerdict::doubted;
+    default: return IdsVerdict::unasked;
+  }
+}
+
+bool is_final(IdsVerdict verdict) { return verdict == IdsVerdict::taken || verdict == IdsVerdict::refused; }
 
 class OpenAiCompletions final : public HttpEngine {
  public:
   explicit OpenAiCompletions(BackendOptions options)
       : HttpEngine(options, {.generate = "/v1/completions"}),
-        ids_never_(options.address.setting("ids") == "never"),
-        by_ids_(!ids_never_) {
+        ids_(options.address.setting("ids") == "never" ? IdsVerdict::refused : IdsVerdict::unasked) {
     const std::string grammar = options.address.setting("grammar");
     for (const GrammarSyntax syntax : {GrammarSyntax::gbnf, GrammarSyntax::structural_tag}) {
       if (grammar == name_of(syntax)) as_ids_.grammar = as_text_.grammar = syntax;
@@ -97,7 +111,10 @@ class OpenAiCompletions final : public HttpEngine {
     as_text_.takes_ids = false;
   }
 
-  const BackendFacts& facts() const override { return by_ids_ ? as_ids_ : as_text_; }
+  const BackendFacts& facts() const override {
+    const IdsVerdict ids = ids_;
+    return ids == IdsVerdict::refused || ids == IdsVerdict::doubted ? as_text_ : as_ids_;
+  }
 
   /// Many such servers have no route for their health.
   Task<> check() override {
@@ -108,17 +125,10 @@ class OpenAiCompletions final : public HttpEngine {
                         reply->status());
   }
 
-  /// Also finds out whether it takes ids: a token is sampled for that.
+  /// Also finds out whether it takes ids, until that is known: a token is sampled for it.
   Task<EngineInfo> ask() override {
     const EngineInfo made = co_await HttpEngine::ask();
-    if (ids_never_) co_return made;
-    JsonWriter body('{');
-    body.text("model", made.model).raw("prompt", "[1]").number("max_tokens", 1);
-    const std::string text = body.take();
-    const std::unique_ptr<HttpReply> reply = co_await client().send("POST", "/v1/completions", text, headers());
-    const std::string answer = co_await reply->read_all();
-    const unsigned status = reply->status();
-    if (status == 200 || is_refusal_of_ids(status)) by_ids_ = status == 200;
+    if (!is_final(ids_)) decide(co_await try_ids(made.model));
     co_return made;
   }
 
@@ -137,10 +147,10 @@ class OpenAiCompletions final : public HttpEngine {
   std::string body_of(const Generation& generation, const EngineInfo& known) const override {
     JsonWriter body('{');
     body.text("model", known.model);
-    if (by_ids_)
-      write_ids(body, "prompt", generation);
-    else
+    if (generation.as_text)
       body.text("prompt", generation.text);
+    else
+      write_ids(body, "prompt", generation);
     body.raw("stream", "true").raw("stream_options", R"({"include_usage": true})");
     write_most_tokens(body, generation, known);
     generation.sampling.write(body, kOpenAiNames, generation.choice);
@@ -164,8 +174,30 @@ class OpenAiCompletions final : public HttpEngine {
   }
 
  private:
-  const bool ids_never_;
-  std::atomic<bool> by_ids_;
+  /// Throws EngineFailure if the answer is about something else, as that of a server that loads its model.
+  Task<IdsVerdict> try_ids(const std::string& model) {
+    JsonWriter body('{');
+    body.text("model", model).raw("prompt", "[1]").number("max_tokens", 1);
+    const std::string text = body.take();
+    std::unique_ptr<HttpReply> reply = co_await client().send("POST", "/v1/completions", text, headers());
+    const IdsVerdict verdict = verdict_of(reply->status());
+    if (verdict == IdsVerdict::unasked) {
+      EngineStream refused(std::move(reply), AskedOfEngine());
+      co_await refused.accept();
+    } else {
+      co_await reply->read_all();
+    }
+    co_return verdict;
+  }
+
+  /// Of several that ask at the same time, the first that knows it is right.
+  void decide(IdsVerdict verdict) {
+    IdsVerdict before = ids_;
+    while (!is_final(before) && !ids_.compare_exchange_weak(before, verdict)) {
+    }
+  }
+
+  std::atomic<IdsVerdict> ids_;
   BackendFacts as_ids_ = kOpenAiCompletions, as_text_ = kOpenAiCompletions;
 };
 

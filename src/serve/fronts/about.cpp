@@ -6,8 +6,6 @@
 #include "serve/fronts/request_parts.h"
 #include "serve/fronts/routes.h"
 #include "serve/http/together.h"
-#include "serve/http/within.h"
-#include "serve/models/engine.h"
 
 namespace parlance::serve {
 
@@ -117,29 +115,14 @@ Task<> health(Call& call) { co_await call.exchange.answer(200, "application/json
 
 namespace {
 
-/// Why this model's engine cannot answer; "": it could.
-Task<std::string> fault_of_engine(const ServedModel& model) {
-  constexpr auto kMost = std::chrono::seconds(2);
-  const auto ask = [&model]() -> Task<> {
-    co_await model.backend->check();
-    co_await check_engine(model);
-  };
-  try {
-    if (co_await within(kMost, ask)) co_return std::string();
-    co_return "the engine at " + model.backend->address().url() + " has not answered in 2 s";
-  } catch (const EngineFailure& failure) {
-    co_return failure.what();
-  }
-}
-
 /// Of the first model whose engine has one. All are asked at the same time.
 Task<std::string> fault_of_engines(const Offer& offer) {
   std::vector<std::string> faults(offer.models.size());
   const auto ask = [&](std::size_t number) -> Task<> {
-    const ServedModel& model = *offer.models[number];
-    if (!model.backend) co_return;  // it only renders, and reads what others sampled
-    const std::string fault = co_await fault_of_engine(model);
-    if (!fault.empty()) faults[number] = model.name + ": " + fault;
+    const std::shared_ptr<const ServedModel>& model = offer.models[number];
+    if (!model->backend) co_return;  // it only renders, and reads what others sampled
+    const std::string fault = co_await model->readiness->fault(model);
+    if (!fault.empty()) faults[number] = model->name + ": " + fault;
   };
   co_await together(faults.size(), ask);
   const auto first = std::ranges::find_if(faults, [](const std::string& fault) { return !fault.empty(); });

@@ -1,6 +1,7 @@
 // The HTTP server, on Boost.Beast. Begin reading at State::serve, the life of a connection.
 #include "serve/http/server.h"
 
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -22,6 +23,7 @@
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <mutex>
+#include <optional>
 #include <unordered_set>
 
 #include "base/ascii.h"
@@ -106,8 +108,19 @@ Heard listen_to(tcp::socket& socket) {
   return got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR) ? Heard::nothing : Heard::end;
 }
 
+/// Has the client closed its side of the connection, behind bytes that nobody has read?
+bool has_closed(tcp::socket& socket) {
+#ifdef POLLRDHUP
+  pollfd asked{.fd = socket.native_handle(), .events = POLLRDHUP, .revents = 0};
+  return ::poll(&asked, 1, 0) > 0;  // also where the connection is broken
+#else
+  return !socket.is_open();
+#endif
+}
+
 /// Cancels what is done for a client once it has closed its connection. Bytes of a next request are left where they
-/// are. No coroutine of its own, since each request has one of these.
+/// are: they would wake up the watch again and again, so that it looks once a second behind them. No coroutine of its
+/// own, since each request has one of these.
 class ClientWatch {
  public:
   explicit ClientWatch(tcp::socket& socket) : state_(std::make_shared<State>(socket)) { wait(state_); }
@@ -116,6 +129,7 @@ class ClientWatch {
   ~ClientWatch() {
     state_->over = true;
     state_->stop_waiting.emit(asio::cancellation_type::terminal);
+    if (state_->next_look) state_->next_look->cancel();
   }
 
   /// Of what is done for the client.
@@ -129,6 +143,7 @@ class ClientWatch {
     explicit State(tcp::socket& of) : socket(of) {}
     tcp::socket& socket;
     asio::cancellation_signal gone, stop_waiting;
+    std::optional<asio::steady_timer> next_look{};
     bool over = false;
   };
 
@@ -137,9 +152,20 @@ class ClientWatch {
       if (state->over) return;
       const Heard heard = failed ? Heard::end : listen_to(state->socket);
       if (heard == Heard::nothing) wait(state);  // a socket may wake up for nothing
+      if (heard == Heard::bytes) look_behind(state);
       if (heard == Heard::end) state->gone.emit(asio::cancellation_type::terminal);
     };
     state->socket.async_wait(tcp::socket::wait_read, asio::bind_cancellation_slot(state->stop_waiting.slot(), woken));
+  }
+
+  static void look_behind(const std::shared_ptr<State>& state) {
+    constexpr auto kBetween = std::chrono::seconds(1);
+    if (has_closed(state->socket)) return state->gone.emit(asio::cancellation_type::terminal);
+    if (!state->next_look) state->next_look.emplace(state->socket.get_executor());
+    state->next_look->expires_after(kBetween);
+    state->next_look->async_wait([state](error_code) {
+      if (!state->over) look_behind(state);
+    });
   }
 
   std::shared_ptr<State> state_;
@@ -288,7 +314,7 @@ class Deadline {
 unsigned status_of(error_code failed) {
   if (failed == http::error::body_limit) return 413;
   if (failed == http::error::header_limit) return 431;
-  return failed == asio::error::operation_aborted ? 408 : 400;
+  return failed == asio::error::operation_aborted || failed == beast::error::timeout ? 408 : 400;
 }
 
 /// Did the client leave, without anything that could be answered?
@@ -440,7 +466,6 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
         co_await connection.stream.socket().async_wait(tcp::socket::wait_read, caught);
         if (failed) co_return false;
       }
-      connection.stream.expires_never();
       take_spare(connection.buffer);
       const std::size_t read =
           co_await connection.stream.async_read_some(connection.buffer.prepare(kHeaderRead), caught);
@@ -457,7 +482,6 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
     if (failed == http::error::need_more) failed = {};
     if (failed || parser.is_header_done()) co_return failed;
     const Deadline deadline(connection.stream.socket(), most);
-    connection.stream.expires_never();
     connection.buffer.reserve(std::max(connection.buffer.size(), kHeaderRead));
     co_await http::async_read_header(connection.stream, connection.buffer, parser,
                                      asio::redirect_error(asio::use_awaitable, failed));
@@ -504,6 +528,7 @@ struct HttpServer::State : std::enable_shared_from_this<State> {
   /// may take little time, and no memory.
   Task<unsigned> receive(Connection& connection, HttpAnswer& answer, bool full) {
     const auto idle = full ? kFullMayTake : limits.idle, most = full ? kFullMayTake : limits.receive;
+    connection.stream.expires_never();  // the deadline of the answer before, which the client has by now
     if (!co_await read_first_bytes(connection, idle)) co_return kGone;
     if (begins_with_empty_line(connection.buffer)) {
       connection.buffer.consume(kEmptyLine.size());

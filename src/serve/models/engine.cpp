@@ -145,32 +145,62 @@ Task<GenerationEnd> generate_within(Backend& backend, const Generation& generati
   co_return co_await backend.generate(asked, sink);
 }
 
-}  // namespace
-
-Task<GenerationEnd> generate(const ServedModel& model, const Generation& generation, const TokenSink& sink) {
-  Backend& backend = *model.backend;
-  co_await check_engine_once(model);
-  const std::shared_ptr<const EngineInfo> info = backend.info();
+/// Throws if the prompt is larger than the engine's context or limits.
+void check_size(const ServedModel& model, const EngineInfo& info, const Generation& generation) {
   const auto size = static_cast<std::int64_t>(generation.ids.size());
   const std::size_t most = model.limits.prompt_tokens;
   if (most != 0 && generation.ids.size() - generation.sampled > most) {
     throw too_long(size, static_cast<std::int64_t>(most), ": this server takes at most " + std::to_string(most) + ".");
   }
-  if (info->context && size >= *info->context) {
-    throw too_long(size, *info->context, ", of which the reply needs some.");
+  if (info.context && size >= *info.context) {
+    throw too_long(size, *info.context, ", of which the reply needs some.");
   }
-  if (generation.forgeable && !backend.facts().takes_ids) {
-    throw unfit(
-        "a text of this request spells a control token, and its engine takes prompts as text, where it would become "
-        "one; an engine that takes ids would take it",
-        "control_token_in_text");
-  }
-  Slots::Slot slot(*model.slots);
-  co_await slot.take(generation.place != nullptr && generation.place->exchange(true));
-  const std::int64_t room = info->context ? *info->context - size : std::numeric_limits<std::int64_t>::max();
+}
+
+/// Throws if the prompt is not safe to send in this form.
+void check_form(const Generation& generation, bool as_text) {
+  if (!generation.forgeable || !as_text) return;
+  throw unfit(
+      "a text of this request spells a control token, and its engine takes prompts as text, where it would become "
+      "one; an engine that takes ids would take it",
+      "control_token_in_text");
+}
+
+std::string text_of_ids(const Tokenizer& tokenizer, std::span<const TokenId> ids) {
+  std::string text;
+  for (const TokenId id : ids) text += tokenizer.token_text(id);
+  return text;
+}
+
+/// In the form that the generation says, which no longer changes.
+Task<GenerationEnd> generate_in_form(const ServedModel& model, const Generation& generation, const TokenSink& sink,
+                                     std::optional<std::int64_t> context) {
+  Backend& backend = *model.backend;
+  const auto size = static_cast<std::int64_t>(generation.ids.size());
+  const std::int64_t room = context ? *context - size : std::numeric_limits<std::int64_t>::max();
   if (model.patience.most.count() == 0) co_return co_await generate_within(backend, generation, sink, room);
   const auto ask = [&](const TokenSink& watched) { return generate_within(backend, generation, watched, room); };
   co_return co_await with_patience(model.patience, sink, ask);
+}
+
+}  // namespace
+
+Task<GenerationEnd> generate(const ServedModel& model, const Generation& generation, const TokenSink& sink) {
+  const Backend& backend = *model.backend;
+  co_await check_engine_once(model);
+  const std::shared_ptr<const EngineInfo> info = backend.info();
+  check_size(model, *info, generation);
+  check_form(generation, !backend.facts().takes_ids);
+  Slots::Slot slot(*model.slots);
+  co_await slot.take(generation.place != nullptr && generation.place->exchange(true));
+  const bool as_text = !backend.facts().takes_ids;  // the wait may have been long
+  check_form(generation, as_text);
+  if (!as_text) co_return co_await generate_in_form(model, generation, sink, info->context);
+  std::string text;
+  Generation asked = generation;
+  asked.as_text = true;
+  if (asked.text.empty()) asked.text = text = text_of_ids(*model.tokenizer, asked.ids);
+  co_return co_await generate_in_form(model, asked, sink, info->context);
 }
 
 }  // namespace parlance::serve

@@ -19,7 +19,7 @@ Task<> check_engine_once(const ServedModel& model);
 
 /// Backend::generate, where the engine was checked and has a slot for it. Throws EngineFailure; of kind unfit, before
 /// anything is sent, if the prompt is larger than the engine's context or limits, or is text in which content would
-/// become a control token.
+/// become a control token. Whether it is text is decided once the engine has a slot, and holds up to the reply's end.
 Task<GenerationEnd> generate(const ServedModel& model, const Generation& generation, const TokenSink& sink);
 
 }  // namespace parlance::serve

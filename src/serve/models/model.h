@@ -12,6 +12,7 @@
 #include "serve/backends/backend.h"
 #include "serve/models/loss_finders.h"
 #include "serve/models/patience.h"
+#include "serve/models/readiness.h"
 #include "serve/models/slots.h"
 
 namespace parlance::serve {
@@ -33,8 +34,9 @@ struct ServedModel {
   TokenizeOptions tokenize{};
   RequestLimits limits{};
   std::unique_ptr<Slots> slots = std::make_unique<Slots>(SlotLimits{});  ///< of its engine
-  bool check_tokenizer = true;                                           ///< compare it with the engine's
-  Patience patience{};                                                   ///< with its engine
+  std::unique_ptr<Readiness> readiness = std::make_unique<Readiness>();
+  bool check_tokenizer = true;  ///< compare it with the engine's
+  Patience patience{};          ///< with its engine
   ReasoningNames reasoning_names = ReasoningNames::both;
   std::string capture_head{};  ///< the record of versions, for the files of a capture
   std::string fingerprint{};   ///< what the ids of sessions depend on, where these are shared (saved_held.h)

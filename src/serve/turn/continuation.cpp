@@ -46,12 +46,7 @@ Task<> Continuation::run(const Take& take) {
     if (!read.empty()) co_await take(piece, read);
     co_return read.size() == tokens.size() && !stops_.found();
   };
-  co_await check_engine_once(*model_);
-  std::string text;
-  if (!model_->backend->facts().takes_ids)
-    for (const TokenId id : wish_.prompt) text += model_->tokenizer->token_text(id);
   const Generation generation{.ids = wish_.prompt,
-                              .text = text,
                               .grammar = wish_.grammar,
                               .sampling = *wish_.sampling,
                               .stops = ends_,
