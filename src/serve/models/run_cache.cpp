@@ -101,9 +101,20 @@ RunCache::Tokens RunCache::find(Shard& shard, std::string_view key) const {
   const auto older = shard.older.find(key);
   if (older == shard.older.end()) return nullptr;
   Tokens tokens = older->second.second;
-  shard.bytes += size_of_entry(key, *tokens);
-  shard.newer.insert(shard.older.extract(older));
+  const std::size_t bytes = size_of_entry(key, *tokens);
+  auto moved = shard.older.extract(older);
+  shard.older_bytes -= bytes;
+  make_room(shard, bytes);
+  shard.bytes += bytes;
+  shard.newer.insert(std::move(moved));
   return tokens;
+}
+
+/// Under the shard's lock: for what becomes one of the newer.
+void RunCache::make_room(Shard& shard, std::size_t bytes) const {
+  if (shard.bytes + bytes <= most_) return;
+  shard.older = std::exchange(shard.newer, {});
+  shard.older_bytes = std::exchange(shard.bytes, 0);
 }
 
 void RunCache::keep(Shard& shard, std::string_view key, Tokens tokens) const {
@@ -112,10 +123,7 @@ void RunCache::keep(Shard& shard, std::string_view key, Tokens tokens) const {
   auto text = std::make_unique<std::string>(key);
   const std::string_view view = *text;
   const std::lock_guard lock(shard.mutex);
-  if (shard.bytes + bytes > most_) {
-    shard.older = std::exchange(shard.newer, {});
-    shard.older_bytes = std::exchange(shard.bytes, 0);
-  }
+  make_room(shard, bytes);
   if (shard.newer.try_emplace(view, std::move(text), std::move(tokens)).second) shard.bytes += bytes;
 }
 

@@ -66,6 +66,7 @@ class RunCache final : public Tokenizer {
   std::vector<Piece> pieces_of(std::string_view text) const;
   Result<Tokens> tokens_of(std::string_view piece, const Mark* mark) const;
   Tokens find(Shard& shard, std::string_view key) const;
+  void make_room(Shard& shard, std::size_t bytes) const;
   void keep(Shard& shard, std::string_view key, Tokens tokens) const;
 
   static constexpr std::size_t kShards = 16;
