@@ -13,6 +13,7 @@ import hashlib
 import json
 import pathlib
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -478,6 +479,33 @@ def full(parlance: str, engine: Engine, checks: Checks) -> None:
             checks.equal(command(parlance, "replay", made)[0], 0, "replay of what is left")
 
 
+def tokenizer_with(tokens: int, folder: pathlib.Path) -> str:
+    """The test tokenizer with more added tokens, as some vocabularies have thousands."""
+    shutil.copytree(TOKENIZER, folder)
+    file = folder / "tokenizer.json"
+    tokenizer = json.loads(file.read_text(encoding="utf-8"))
+    like = tokenizer["added_tokens"][0]
+    tokenizer["added_tokens"] += [like | {"id": 1000 + number, "content": f"<|unused_{number}|>"} for number in range(tokens)]
+    file.write_text(json.dumps(tokenizer), encoding="utf-8")
+    return str(folder)
+
+
+def many_tokens(parlance: str, engine: Engine, checks: Checks) -> None:
+    """A record of a long prompt takes no search for each token of the vocabulary."""
+    engine.script = lambda asked: Reply("Yes.<|im_end|>")
+    ask = {"messages": [user("<|unused " * 100_000)]}
+    seconds = []
+    with tempfile.TemporaryDirectory() as made:
+        tokenizer = tokenizer_with(20_000, pathlib.Path(made) / "tokenizer")
+        for options in ([], ["--capture", made + "/capture"]):
+            with Gateway(parlance, engine.url, *options, tokenizer=tokenizer) as gateway:
+                begun = time.monotonic()
+                checks.equal(gateway.post("/v1/chat/completions", ask)[0], 200, "a long prompt")
+                seconds.append(time.monotonic() - begun)
+        checks.equal(len(records(pathlib.Path(made) / "capture")), 1, "the record of a long prompt")
+    checks.that(seconds[1] < 4 * seconds[0] + 2, f"a turn takes {seconds[0]:.2f} s, and {seconds[1]:.2f} s with its record")
+
+
 def main() -> int:
     parlance, checks = sys.argv[1], Checks()
     with Engine() as engine:
@@ -496,6 +524,7 @@ def main() -> int:
         killed(parlance, engine, checks)
         torn(parlance, engine, checks)
         full(parlance, engine, checks)
+        many_tokens(parlance, engine, checks)
     return checks.end()
 
 

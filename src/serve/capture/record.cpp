@@ -41,21 +41,18 @@ std::string templates_json(const ModelSource& source) {
   return list.take();
 }
 
-/// Is there a control token's text that touches bytes which are not the template's?
+/// Is there a control token's text that touches bytes which are not the template's? Of those that begin at one place
+/// the longest touches what any of them does.
 bool may_be_guarded(const ServedModel& model, const Rendering& rendering, std::size_t from) {
-  const std::string_view text = rendering.text();
-  for (const AddedToken& token : model.tokenizer->facts().added) {
-    if (token.text.empty()) continue;
-    for (std::size_t at = text.find(token.text, from); at != text.npos; at = text.find(token.text, at + 1)) {
-      const auto touches = [&](const Span& span) {
-        return span.origin != Origin::literal && span.begin < at + token.text.size() && span.end > at;
-      };
-      const auto first = std::partition_point(rendering.spans().begin(), rendering.spans().end(),
-                                              [at](const Span& span) { return span.end <= at; });
-      for (auto span = first; span != rendering.spans().end() && span->begin < at + token.text.size(); ++span) {
-        if (touches(*span)) return true;
-      }
-    }
+  const std::vector<AddedToken>& added = model.tokenizer->facts().added;
+  const std::span<const Span> spans = rendering.spans();
+  for (auto found = model.added_texts.find(rendering.text(), from); found;
+       found = model.added_texts.find(rendering.text(), found->begin + 1)) {
+    const std::size_t end = found->begin + added[found->number].text.size();
+    const auto first =
+        std::partition_point(spans.begin(), spans.end(), [&](const Span& span) { return span.end <= found->begin; });
+    for (auto span = first; span != spans.end() && span->begin < end; ++span)
+      if (span->origin != Origin::literal) return true;
   }
   return false;
 }
