@@ -473,7 +473,7 @@ def full(parlance: str, engine: Engine, checks: Checks) -> None:
             if not optional:
                 checks.equal(refused[0]["error"]["code"], "capture_failed", "the error")
             text = [file.read_bytes() for file in pathlib.Path(made).glob("*.jsonl")]
-            checks.that(all(one.endswith(b"\n") for one in text), "nothing is left of a record that failed")
+            checks.each(text, lambda one: one.endswith(b"\n"), "nothing is left of a record that failed")
             acknowledged = len([status for status, _, _ in answers if status == 200]) + 1
             checks.equal(len(records(pathlib.Path(made))) == acknowledged, not optional, "records of acknowledged turns")
             checks.equal(command(parlance, "replay", made)[0], 0, "replay of what is left")
