@@ -8,6 +8,7 @@
 #include "serve/capture/reader.h"
 #include "serve/capture/record.h"
 #include "serve/capture/utc.h"
+#include "serve/json/moment.h"
 #include "serve/recorded_engine.h"
 
 namespace parlance::serve {
@@ -114,7 +115,9 @@ bool has_prompt_of(Value record, const Turn& turn, const Session& session) {
 /// one's prompt is another, and that is said.
 void Restoring::leave_turn(Value record, const std::string& session) {
   recorded_->load(record);
-  model_->clock = [now = moment_of(record["now"])] { return now; };
+  const std::optional<CivilTime> now = moment_of(record["now"]);
+  if (!now) return;
+  model_->clock = [now] { return *now; };
   const std::string text(record["request"].text());
   Document body;
   if (!body.parse(text, "a request of the capture")) return;
@@ -127,7 +130,9 @@ void Restoring::leave_turn(Value record, const std::string& session) {
 
 Result<void> Restoring::take_turn(Value record, RecordedAgent& into) {
   recorded_->load(record);
-  model_->clock = [now = moment_of(record["now"])] { return now; };
+  const std::optional<CivilTime> now = moment_of(record["now"]);
+  if (!now) return Error(ErrorCode::conversation, "a turn of the capture does not say what time it was");
+  model_->clock = [now] { return *now; };
   const std::string text(record["request"].text());
   Document body;
   if (Result<void> parsed = body.parse(text, "a request of the capture"); !parsed) return parsed;

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "parlance/civil_time.h"
 #include "parlance/json.h"
 #include "serve/backends/backend.h"
 #include "serve/capture/reader.h"
@@ -51,11 +50,5 @@ class Recorded final : public Backend {
 
 /// Samples a turn whose model has such an engine, to its end.
 void run_recorded(Turn& turn);
-/// The ids that were made up for the calls of a recorded turn.
-std::vector<std::string> call_ids_of(Value record);
-/// A moment as captures write it.
-CivilTime moment_of(Value list);
-/// A list of ids.
-std::vector<TokenId> listed_ids(Value list);
 
 }  // namespace parlance::serve

@@ -10,6 +10,7 @@
 #include "serve/capture/reader.h"
 #include "serve/fronts/chat_request.h"
 #include "serve/fronts/own_grammar.h"
+#include "serve/json/moment.h"
 #include "serve/recorded_engine.h"
 #include "serve/succession.h"
 
@@ -210,9 +211,7 @@ void Replay::compare(const Line& line, const Turn& turn, const Session& session)
     differ(line, "grammar",
            "its SHA-256 is '" + grammar + "', it was '" + std::string(record["grammar"]["sha256"].text()) + "'");
   if (record["status"].text() != "answered") return;  // nobody read its reply to the end
-  std::vector<std::string> call_ids;
-  for (const Value& id : record["call_ids"].items()) call_ids.emplace_back(id.text());
-  compare_json(line, "reply", reply_json(turn.message(), call_ids));
+  compare_json(line, "reply", reply_json(turn.message(), call_ids_of(record)));
   compare_json(line, "kinds", kinds_json(*turn.model()->tokenizer, turn.sampled(), turn.kinds()));
   compare_json(line, "origins",
                origins_json(*turn.model(), session, turn.prompt().now,
@@ -343,7 +342,12 @@ Result<void> Replay::turn(const Line& line) {
     return {};
   }
   (*opened)->engine->load(record);
-  model->clock = [now = moment_of(record["now"])] { return now; };
+  const std::optional<CivilTime> now = moment_of(record["now"]);
+  if (!now) {
+    differ(line, "request", "it does not say what time it was");
+    return {};
+  }
+  model->clock = [now] { return *now; };
   SessionStore store;
   std::optional<Turn> turn = line.of_agent ? followed(line, model) : planned(line, model, store);
   if (!turn) return {};

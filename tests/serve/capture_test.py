@@ -15,6 +15,7 @@ import pathlib
 import resource
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -143,6 +144,10 @@ def listed(parlance: str, engine: Engine, checks: Checks) -> None:
         checks.equal(rows(), whole, "a damaged index is made again")
         (folder / "index.sqlite").unlink()
         checks.equal(rows(), whole, "a lost index is made again")
+        for version in (1, 3):
+            with contextlib.closing(sqlite3.connect(folder / "index.sqlite")) as index:
+                index.executescript(f"UPDATE turns SET flags = 'of another version'; PRAGMA user_version = {version}")
+            checks.equal(rows(), whole, f"an index of version {version} is made again")
         (folder / whole[0]["file"]).unlink()
         file = folder / whole[1]["file"]
         file.write_bytes(b"\n".join(file.read_bytes().splitlines()[:2]) + b"\n")
@@ -275,6 +280,7 @@ def forged(parlance: str, engine: Engine, checks: Checks) -> None:
         whole = file.read_text(encoding="utf-8")
         lines = whole.splitlines()
         changes: dict[str, Any] = {
+            "request": lambda turn: turn["now"].append(1),
             "prompt": lambda turn: turn["prompt"]["ids"].append(10),
             "grammar": lambda turn: turn["grammar"].update(sha256="0" * 64),
             "reply": lambda turn: turn["reply"]["message"].update(content="No."),

@@ -11,6 +11,7 @@
 #include "parlance/version.h"
 #include "serve/backends/ids_json.h"
 #include "serve/capture/reader.h"
+#include "serve/json/moment.h"
 
 namespace parlance::serve {
 
@@ -165,14 +166,6 @@ std::string sampling_json(const SamplingSettings& sampling) {
   if (!sampling.stop.empty()) made.raw("stop", stops.take());
   if (!sampling.stop_ids.empty()) made.raw("stop_token_ids", ids_json(sampling.stop_ids));
   return made.take();
-}
-
-std::string moment_json(const CivilTime& moment) {
-  JsonWriter list('[');
-  for (const int part :
-       {moment.year, moment.month, moment.day, moment.hour, moment.minute, moment.second, moment.microsecond})
-    list.item(std::to_string(part));
-  return list.take();
 }
 
 void write_break(JsonWriter& json, const PrefixBreak& broken) {
