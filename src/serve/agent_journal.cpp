@@ -8,6 +8,7 @@
 #include "serve/capture/reader.h"
 #include "serve/capture/record.h"
 #include "serve/capture/utc.h"
+#include "serve/json/members.h"
 #include "serve/json/moment.h"
 #include "serve/recorded_engine.h"
 
@@ -167,9 +168,7 @@ void Restoring::take_tool(Value record, RecordedAgent& into) {
     return;
   }
   history.running.erase(std::remove(history.running.begin(), history.running.end(), id), history.running.end());
-  const auto is_set = [&record](std::string_view name) {
-    return record[name].is(Kind::boolean) && record[name].integer != 0;
-  };
+  const auto is_set = [&record](std::string_view name) { return flag_of(record[name], false); };
   if (is_set("changed") || is_set("succeeded")) history.changes = record["changes"].text();
   if (is_set("changed"))
     history.unverified = true;

@@ -8,6 +8,7 @@
 #include "parlance/json.h"
 #include "serve/backends/backend.h"
 #include "serve/capture/reader.h"
+#include "serve/json/members.h"
 #include "serve/turn/turn.h"
 
 namespace parlance::serve {
@@ -37,7 +38,7 @@ class Recorded final : public Backend {
     for (const Value& id : record["sampled"].items()) tokens_.push_back({.id = static_cast<TokenId>(number_in(id))});
     if (const Value text = record["sampled_text"]; text.is_string())
       tokens_.push_back({.text = std::string(text.text())});
-    length_ = record["length"].is(Kind::boolean) && record["length"].integer != 0;
+    length_ = flag_of(record["length"], false);
   }
 
  private:

@@ -10,6 +10,7 @@
 #include "serve/capture/reader.h"
 #include "serve/fronts/chat_request.h"
 #include "serve/fronts/own_grammar.h"
+#include "serve/json/members.h"
 #include "serve/json/moment.h"
 #include "serve/recorded_engine.h"
 #include "serve/succession.h"
@@ -223,7 +224,7 @@ std::optional<Turn> Replay::planned(const Line& line, const std::shared_ptr<cons
                                     SessionStore& store) {
   const Value record = line.record.root(), named = record["hints"]["named"], from = record["from"];
   SessionHints hints{.response = std::string(record["hints"]["response"].text())};
-  if (named.is(Kind::boolean) && named.integer != 0) hints.session = record["session"].text();
+  if (flag_of(named, false)) hints.session = record["session"].text();
   if (from.is(Kind::dict)) {
     const auto found = held_.find(kept_name(from));
     if (found == held_.end()) {
@@ -327,7 +328,7 @@ void Replay::continuation(const Line& line, const std::shared_ptr<const ServedMo
   if (const Value text = record["sampled_text"]; text.is_string()) tokens.push_back({.text = std::string(text.text())});
   one.add(tokens);
   one.finish();
-  one.set_length(record["length"].is(Kind::boolean) && record["length"].integer != 0);
+  one.set_length(flag_of(record["length"], false));
   compare_json(line, "reply", continuation_reply(one));
 }
 

@@ -2,6 +2,7 @@
 #include "serve/capture/index.h"
 
 #include "serve/capture/reader.h"
+#include "serve/json/members.h"
 
 #ifdef PARLANCE_HAS_SQLITE
 #include <fcntl.h>
@@ -93,7 +94,7 @@ std::string flags_of(Value record) {
   add(!record["origins"]["guarded"].items().empty(), "guarded");
   add(!record["reply"]["diagnostics"].items().empty(), "faults");
   add(record["grammar"].is(Kind::dict), "grammar");
-  add(record["length"].is(Kind::boolean) && record["length"].integer != 0, "length");
+  add(flag_of(record["length"], false), "length");
   return flags;
 }
 

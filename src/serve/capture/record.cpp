@@ -2,7 +2,6 @@
 #include "serve/capture/record.h"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <fstream>
 
@@ -12,6 +11,7 @@
 #include "serve/backends/ids_json.h"
 #include "serve/capture/reader.h"
 #include "serve/json/moment.h"
+#include "serve/json/plain.h"
 
 namespace parlance::serve {
 
@@ -145,12 +145,6 @@ std::size_t byte_of_token(const ServedModel& model, const Session& session, std:
 }
 
 }  // namespace
-
-std::string real_json(double value) {
-  char text[32];
-  const auto [end, failed] = std::to_chars(text, text + sizeof text, value);
-  return failed == std::errc() ? std::string(text, end) : "null";
-}
 
 std::string logprobs_json(const std::vector<std::optional<double>>& logprobs) {
   JsonWriter list('[');
