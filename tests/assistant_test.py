@@ -66,9 +66,9 @@ def main(driver, *options):
         head = page[begin:end].split("| --- |")[0].rstrip("\n")
         table = "| --- | --- | --- |\n" + "\n".join(rows) + "\n"
         COMPATIBILITY.write_text(page[:begin] + head + "\n" + table + page[end:], encoding="utf-8")
-    wrong = [name for name, (a, b) in measured.items() if listed.get(name, ())[:2] != (a, b)]
+    wrong = [name for name in sorted(measured.keys() | listed.keys()) if listed.get(name, ())[:2] != tuple(measured.get(name, ()))]
     for name in wrong:
-        print(f"{name}: {measured[name]} but listed {listed.get(name)}")
+        print(f"{name}: {measured.get(name)} but listed {listed.get(name)}")
     total = [sum(v[i] for v in measured.values()) for i in (0, 1)]
     print(f"{total[0]} of {total[1]} renders equal in {len(measured)} templates")
     return 1 if wrong and "--write" not in options else 0

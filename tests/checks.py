@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+from collections.abc import Callable, Collection
 from typing import Any
 
 SKIPPED = 77  # the exit code of a test that cannot run here
@@ -29,6 +30,10 @@ class Checks:
 
     def equal(self, got: Any, wanted: Any, what: str) -> bool:
         return self.that(got == wanted, f"{what}: {got!r}, not {wanted!r}")
+
+    def each(self, things: Collection[Any], holds: Callable[[Any], Any], what: str) -> bool:
+        """It holds of each, and there is one."""
+        return self.that(things and all(holds(one) for one in things), what, things)
 
     def end(self) -> int:
         """The exit code of the test."""

@@ -55,7 +55,7 @@ def driver_line(source, case, answer):
 
 def template_cases(corpus):
     before = None
-    for case, answer in zip(rows(corpus / "cases.jsonl.gz"), rows(corpus / "expected.jsonl.gz")):
+    for case, answer in zip(rows(corpus / "cases.jsonl.gz"), rows(corpus / "expected.jsonl.gz"), strict=True):
         if case["id"] != answer["id"]:
             raise SystemExit(f"{corpus}: cases and answers are not in the same order")
         path = case["template"]
@@ -66,7 +66,7 @@ def template_cases(corpus):
 
 def built_in_cases(corpus):
     """Cases of templates that a built-in format is to be equal to, with the format's text in place of theirs."""
-    for case, answer in zip(rows(corpus / "cases.jsonl.gz"), rows(corpus / "expected.jsonl.gz")):
+    for case, answer in zip(rows(corpus / "cases.jsonl.gz"), rows(corpus / "expected.jsonl.gz"), strict=True):
         if name := BUILT_IN.get(case["template"]):
             source = (ROOT / "formats" / f"{name}.jinja").read_text("utf-8")
             yield driver_line(source, case, {**answer, "id": f"{name} {answer['id']}"})

@@ -31,6 +31,7 @@ def main():
         return
     expected = json.loads(EXPECTED.read_text())
     faults = [f"{name}\n  expected {json.dumps(expected.get(name))}\n  found    {json.dumps(one)}" for name, one in found.items() if one != expected.get(name)]
+    faults += [f"{name}: expected, and not there" for name in expected.keys() - found.keys()]
     faults += [f"{name}: {one['missing']}" for name, one in found.items() if one.get("verdict") != "verified" and name not in UNCERTAIN]
     print(f"{len(found)} families, {len(faults)} faults")
     for fault in faults:

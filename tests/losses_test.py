@@ -360,7 +360,9 @@ class Template:
             return []
         command = [self.program, "render", "-t", str(self.path), "--jsonl", "--json", "--no-generation-prompt", *options]
         done = subprocess.run(command, input="".join(json.dumps(line) + "\n" for line in lines), capture_output=True, text=True)
-        return [json.loads(line) for line in done.stdout.split("\n")[:-1]]
+        answers = [json.loads(line) for line in done.stdout.split("\n")[:-1]]
+        assert len(answers) == len(lines), f"{self.path}: {len(answers)} answers to {len(lines)} requests: {done.stderr[-300:]}"
+        return answers
 
 
 PART_TYPES = ("text", "image", "image_url", "input_audio", "video_url", "thinking", "document", "note", "card", "chart", "table")

@@ -181,7 +181,9 @@ def used_dimensions(can):
 def render(program, template, lines):
     command = [program, "render", "-t", str(template), "--jsonl", "--json", "--now", "2026-03-14"]
     done = subprocess.run(command, input="".join(json.dumps(line) + "\n" for line in lines), capture_output=True, text=True)
-    return [json.loads(line) for line in done.stdout.split("\n")[:-1]]
+    answers = [json.loads(line) for line in done.stdout.split("\n")[:-1]]
+    assert len(answers) == len(lines), f"{template}: {len(answers)} answers to {len(lines)} requests: {done.stderr[-300:]}"
+    return answers
 
 
 def words(message):

@@ -110,7 +110,8 @@ constexpr bool is_of_tool(ReplyEvent::Fault fault) { return fault >= ReplyEvent:
 /// "content", "reasoning", …, in the order of ReplyEvent::Kind.
 std::span<const std::string_view> reply_event_names();
 std::string_view name_of(ReplyEvent::Kind kind);
-/// "syntax", "mended", "type", "cut", "unknown_tool", "missing", "misfit".
+/// "syntax", "mended", …, in the order of ReplyEvent::Fault.
+std::span<const std::string_view> reply_fault_names();
 std::string_view name_of(ReplyEvent::Fault fault);
 
 class ReplySink;

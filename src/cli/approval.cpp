@@ -14,6 +14,7 @@
 
 #include "agent/tools/own_tools.h"
 #include "base/ascii.h"
+#include "base/lowered.h"
 #include "base/utf8.h"
 #include "cli/marked_text.h"
 #include "parlance/json.h"
@@ -113,9 +114,7 @@ Answer answer_to(const std::string& asked_of, const std::string& question, const
 }
 
 bool is_yes(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) c = ascii::lower(c);
-  const std::string_view said = ascii::trimmed(lower);
+  const std::string said = ascii::lowered(ascii::trimmed(text));
   return said == "y" || said == "yes";
 }
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <set>
 
-#include "base/ascii.h"
+#include "base/lowered.h"
 #include "base/speakers.h"
 #include "cli/report.h"
 
@@ -13,8 +13,7 @@ namespace {
 
 /// The usual name; "" where this is one, or nobody knows.
 std::string_view usual_name(std::string_view role) {
-  std::string small(role);
-  std::ranges::transform(small, small.begin(), ascii::lower);
+  const std::string small = ascii::lowered(role);
   for (const Speaker& one : kSpeakers)
     if (one.name == small && role != one.role) return one.role;
   return {};

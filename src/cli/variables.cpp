@@ -2,9 +2,9 @@
 #include "cli/variables.h"
 
 #include <algorithm>
-#include <cctype>
 #include <set>
 
+#include "base/lowered.h"
 #include "base/utf8.h"
 #include "cli/archive.h"
 #include "cli/input.h"
@@ -47,19 +47,12 @@ bool is_json(std::string_view text) {
   return document.parse(text, "").has_value();
 }
 
-std::string in_small_letters(std::string_view text) {
-  std::string lower(text);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return lower;
-}
-
 /// Why True, NULL, None and NaN are no values: what Python and others call values that JSON has, and numbers that
 /// Python's JSON has and JSON has not. "" for any other text.
 std::string_view why_foreign(std::string_view text) {
   constexpr std::string_view kNumbers[] = {"nan", "infinity", "-infinity"};
   constexpr std::string_view kWords[] = {"true", "false", "null", "none", "nil", "undefined"};
-  const std::string lower = in_small_letters(text);
+  const std::string lower = ascii::lowered(text);
   const auto is_one_of = [&](auto& words) {
     return std::find(std::begin(words), std::end(words), lower) != std::end(words);
   };

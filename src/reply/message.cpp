@@ -67,16 +67,15 @@ std::string& append_call(std::string& out, std::uint32_t index) {
 
 constexpr std::string_view kEventNames[] = {"content", "reasoning",  "arguments", "broken",    "marker", "trailing",
                                             "turn",    "call_begin", "call_end",  "malformed", "end"};
+constexpr std::string_view kFaultNames[] = {"syntax", "mended", "type", "cut", "unknown_tool", "missing", "misfit"};
 
 }  // namespace
 
 std::span<const std::string_view> reply_event_names() { return kEventNames; }
 std::string_view name_of(ReplyEvent::Kind kind) { return kEventNames[static_cast<std::size_t>(kind)]; }
 
-std::string_view name_of(ReplyEvent::Fault fault) {
-  constexpr std::string_view kNames[] = {"syntax", "mended", "type", "cut", "unknown_tool", "missing", "misfit"};
-  return kNames[static_cast<std::size_t>(fault)];
-}
+std::span<const std::string_view> reply_fault_names() { return kFaultNames; }
+std::string_view name_of(ReplyEvent::Fault fault) { return kFaultNames[static_cast<std::size_t>(fault)]; }
 
 /// The reason is "length" if the reply ended inside of something: inside reasoning, or inside a call. `cut_` follows
 /// the last event alone, so content behind reasoning clears it; cut_off_ and called_ stay.

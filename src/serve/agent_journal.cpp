@@ -8,6 +8,8 @@
 #include "serve/capture/reader.h"
 #include "serve/capture/record.h"
 #include "serve/capture/utc.h"
+#include "serve/json/members.h"
+#include "serve/json/moment.h"
 #include "serve/recorded_engine.h"
 
 namespace parlance::serve {
@@ -114,7 +116,9 @@ bool has_prompt_of(Value record, const Turn& turn, const Session& session) {
 /// one's prompt is another, and that is said.
 void Restoring::leave_turn(Value record, const std::string& session) {
   recorded_->load(record);
-  model_->clock = [now = moment_of(record["now"])] { return now; };
+  const std::optional<CivilTime> now = moment_of(record["now"]);
+  if (!now) return;
+  model_->clock = [now] { return *now; };
   const std::string text(record["request"].text());
   Document body;
   if (!body.parse(text, "a request of the capture")) return;
@@ -127,7 +131,9 @@ void Restoring::leave_turn(Value record, const std::string& session) {
 
 Result<void> Restoring::take_turn(Value record, RecordedAgent& into) {
   recorded_->load(record);
-  model_->clock = [now = moment_of(record["now"])] { return now; };
+  const std::optional<CivilTime> now = moment_of(record["now"]);
+  if (!now) return Error(ErrorCode::conversation, "a turn of the capture does not say what time it was");
+  model_->clock = [now] { return *now; };
   const std::string text(record["request"].text());
   Document body;
   if (Result<void> parsed = body.parse(text, "a request of the capture"); !parsed) return parsed;
@@ -162,9 +168,7 @@ void Restoring::take_tool(Value record, RecordedAgent& into) {
     return;
   }
   history.running.erase(std::remove(history.running.begin(), history.running.end(), id), history.running.end());
-  const auto is_set = [&record](std::string_view name) {
-    return record[name].is(Kind::boolean) && record[name].integer != 0;
-  };
+  const auto is_set = [&record](std::string_view name) { return flag_of(record[name], false); };
   if (is_set("changed") || is_set("succeeded")) history.changes = record["changes"].text();
   if (is_set("changed"))
     history.unverified = true;

@@ -4,6 +4,7 @@
 #include "base/sha256.h"
 #include "parlance/json_writer.h"
 #include "serve/capture/utc.h"
+#include "serve/http/in_pool.h"
 #include "serve/models/engine.h"
 
 namespace parlance::serve {
@@ -73,7 +74,8 @@ Task<> ContinuationRecorder::done() {
   set(TurnStatus::answered);
   std::string why;
   if (Capture* const capture = gateway_.capture()) {
-    CaptureEntry made = entry();
+    const auto make = [this] { return entry(); };
+    CaptureEntry made = co_await in_pool_if_long(gateway_.workers(), request_.size(), make);
     why = co_await capture->write(std::move(made));  // throws before it writes if the client is gone
     if (!why.empty()) fail(why);
     if (capture->optional()) why.clear();

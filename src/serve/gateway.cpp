@@ -113,7 +113,7 @@ void Gateway::replace(Offer offer) {
     const std::lock_guard lock(mutex_);
     offer_ = made;
   }
-  sessions_.drop_models([&made](const std::shared_ptr<const ServedModel>& model) {
+  sessions_.drop_models([made](const std::shared_ptr<const ServedModel>& model) {
     return std::find(made->models.begin(), made->models.end(), model) == made->models.end();
   });
 }

@@ -1,7 +1,6 @@
 // Kept: what a client may ask for by its id, in the Redis that gateways share, or else in memory.
 #pragma once
 #include <chrono>
-#include <cstdlib>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -11,6 +10,7 @@
 #include <utility>
 
 #include "serve/newest.h"
+#include "serve/random_id.h"
 #include "serve/sessions/lookup.h"
 #include "serve/sessions/shared_lists.h"
 
@@ -42,7 +42,7 @@ class Kept {
     if (shared_ == nullptr) return memory_.change(id, owner, change);
     const std::lock_guard alone(shared_->redis().turn_at(place(id, owner)));
     for (unsigned times = 0; times < kMostTimes; ++times) {
-      if (times != 0) std::this_thread::sleep_for(std::chrono::microseconds(500 + std::rand() % (2000 * times)));
+      if (times != 0) std::this_thread::sleep_for(std::chrono::microseconds(500 + random_number(2000 * times)));
       const State state = look(id, owner);
       if (state.newest == nullptr) return nullptr;
       T changed = *state.newest;

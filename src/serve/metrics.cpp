@@ -1,7 +1,7 @@
 // Writes counts in Prometheus' text format.
 #include "serve/metrics.h"
 
-#include <charconv>
+#include "serve/json/plain.h"
 
 namespace parlance::serve {
 
@@ -10,13 +10,6 @@ namespace {
 void write_head(std::string& out, std::string_view name, std::string_view help, std::string_view type) {
   out.append("# HELP parlance_").append(name).append(" ").append(help);
   out.append("\n# TYPE parlance_").append(name).append(" ").append(type).append("\n");
-}
-
-/// The shortest text of a number.
-std::string number_text(double value) {
-  char text[32];
-  const auto [end, failed] = std::to_chars(text, text + sizeof text, value);
-  return failed == std::errc() ? std::string(text, end) : "0";
 }
 
 void write_line(std::string& out, std::string_view name, std::string_view behind, const std::string& value) {
@@ -37,11 +30,11 @@ void Histogram::write(std::string& out, std::string_view name, std::string_view 
   std::uint64_t sum = 0;
   for (std::size_t at = 0; at < kBounds.size(); ++at) {
     sum += counts_[at];
-    write_line(out, name, "_bucket{le=\"" + number_text(kBounds[at]) + "\"}", std::to_string(sum));
+    write_line(out, name, "_bucket{le=\"" + real_json(kBounds[at]) + "\"}", std::to_string(sum));
   }
   sum += counts_.back();
   write_line(out, name, "_bucket{le=\"+Inf\"}", std::to_string(sum));
-  write_line(out, name, "_sum", number_text(static_cast<double>(microseconds_) / 1e6));
+  write_line(out, name, "_sum", real_json(static_cast<double>(microseconds_) / 1e6));
   write_line(out, name, "_count", std::to_string(sum));
 }
 
@@ -80,13 +73,13 @@ std::string Metrics::text() const {
 
 void write_gauge(std::string& out, std::string_view name, std::string_view help, double value) {
   write_head(out, name, help, "gauge");
-  write_line(out, name, "", number_text(value));
+  write_line(out, name, "", real_json(value));
 }
 
 void write_gauges(std::string& out, std::string_view name, std::string_view help,
                   const std::map<std::string, double>& values) {
   write_head(out, name, help, "gauge");
-  for (const auto& [labels, value] : values) write_line(out, name, "{" + labels + "}", number_text(value));
+  for (const auto& [labels, value] : values) write_line(out, name, "{" + labels + "}", real_json(value));
 }
 
 }  // namespace parlance::serve

@@ -1,4 +1,4 @@
-// Random ids.
+// Random ids and numbers.
 #include "serve/random_id.h"
 
 #include <sys/random.h>
@@ -37,14 +37,24 @@ class RandomBytes {
   std::size_t used_ = bytes_.size();
 };
 
+RandomBytes& random_of_thread() {
+  static thread_local RandomBytes random;
+  return random;
+}
+
 }  // namespace
+
+std::uint32_t random_number(std::uint32_t limit) {
+  std::uint32_t made = 0;
+  for (const unsigned char byte : random_of_thread().take(sizeof made)) made = made << 8 | byte;
+  return made % limit;
+}
 
 std::string random_id(std::string_view prefix) {
   constexpr std::size_t kBytes = 12;
   static constexpr char kDigits[] = "0123456789abcdef";
-  static thread_local RandomBytes random;
   std::string made(prefix);
-  for (const unsigned char byte : random.take(kBytes)) (made += kDigits[byte >> 4]) += kDigits[byte & 15];
+  for (const unsigned char byte : random_of_thread().take(kBytes)) (made += kDigits[byte >> 4]) += kDigits[byte & 15];
   return made;
 }
 

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "parlance/civil_time.h"
 #include "parlance/json.h"
 #include "serve/backends/backend.h"
 #include "serve/capture/reader.h"
+#include "serve/json/members.h"
 #include "serve/turn/turn.h"
 
 namespace parlance::serve {
@@ -38,7 +38,7 @@ class Recorded final : public Backend {
     for (const Value& id : record["sampled"].items()) tokens_.push_back({.id = static_cast<TokenId>(number_in(id))});
     if (const Value text = record["sampled_text"]; text.is_string())
       tokens_.push_back({.text = std::string(text.text())});
-    length_ = record["length"].is(Kind::boolean) && record["length"].integer != 0;
+    length_ = flag_of(record["length"], false);
   }
 
  private:
@@ -51,11 +51,5 @@ class Recorded final : public Backend {
 
 /// Samples a turn whose model has such an engine, to its end.
 void run_recorded(Turn& turn);
-/// The ids that were made up for the calls of a recorded turn.
-std::vector<std::string> call_ids_of(Value record);
-/// A moment as captures write it.
-CivilTime moment_of(Value list);
-/// A list of ids.
-std::vector<TokenId> listed_ids(Value list);
 
 }  // namespace parlance::serve

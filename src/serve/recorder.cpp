@@ -1,12 +1,14 @@
 // Gives the capture a record of each turn. Begin reading at TurnRecorder::done.
 #include "serve/recorder.h"
 
+#include <algorithm>
 #include <atomic>
 
 #include "base/sha256.h"
 #include "parlance/json_writer.h"
 #include "reply/event_json.h"
 #include "serve/capture/utc.h"
+#include "serve/http/in_pool.h"
 #include "serve/models/engine.h"
 
 namespace parlance::serve {
@@ -161,7 +163,9 @@ Task<> TurnRecorder::done(std::shared_ptr<const Held> kept) {
   if (!kept_) kept_ = std::make_shared<const Session>(turn_.take_session());
   std::string why;
   if (capture != nullptr) {
-    CaptureEntry made = entry(*kept_);
+    const auto make = [this] { return entry(*kept_); };
+    const std::size_t bytes = std::max(request_.size(), kept_->ids().size() * sizeof(TokenId));
+    CaptureEntry made = co_await in_pool_if_long(gateway_.workers(), bytes, make);
     why = co_await capture->write(std::move(made));  // throws before it writes if the client is gone
     if (kept && why.empty()) {
       const std::string file = capture_file_name(turn_.prompt().id, turn_.settings().hints.owner);

@@ -10,6 +10,8 @@
 #include "serve/capture/reader.h"
 #include "serve/fronts/chat_request.h"
 #include "serve/fronts/own_grammar.h"
+#include "serve/json/members.h"
+#include "serve/json/moment.h"
 #include "serve/recorded_engine.h"
 #include "serve/succession.h"
 #include "serve/turn/turn_status.h"
@@ -211,9 +213,7 @@ void Replay::compare(const Line& line, const Turn& turn, const Session& session)
     differ(line, "grammar",
            "its SHA-256 is '" + grammar + "', it was '" + std::string(record["grammar"]["sha256"].text()) + "'");
   if (record["status"].text() != name_of(TurnStatus::answered)) return;  // nobody read its reply to the end
-  std::vector<std::string> call_ids;
-  for (const Value& id : record["call_ids"].items()) call_ids.emplace_back(id.text());
-  compare_json(line, "reply", reply_json(turn.message(), call_ids));
+  compare_json(line, "reply", reply_json(turn.message(), call_ids_of(record)));
   compare_json(line, "kinds", kinds_json(*turn.model()->tokenizer, turn.sampled(), turn.kinds()));
   compare_json(line, "origins",
                origins_json(*turn.model(), session, turn.prompt().now,
@@ -225,7 +225,7 @@ std::optional<Turn> Replay::planned(const Line& line, const std::shared_ptr<cons
                                     SessionStore& store) {
   const Value record = line.record.root(), named = record["hints"]["named"], from = record["from"];
   SessionHints hints{.response = std::string(record["hints"]["response"].text())};
-  if (named.is(Kind::boolean) && named.integer != 0) hints.session = record["session"].text();
+  if (flag_of(named, false)) hints.session = record["session"].text();
   if (from.is(Kind::dict)) {
     const auto found = held_.find(kept_name(from));
     if (found == held_.end()) {
@@ -329,7 +329,7 @@ void Replay::continuation(const Line& line, const std::shared_ptr<const ServedMo
   if (const Value text = record["sampled_text"]; text.is_string()) tokens.push_back({.text = std::string(text.text())});
   one.add(tokens);
   one.finish();
-  one.set_length(record["length"].is(Kind::boolean) && record["length"].integer != 0);
+  one.set_length(flag_of(record["length"], false));
   compare_json(line, "reply", continuation_reply(one));
 }
 
@@ -344,7 +344,12 @@ Result<void> Replay::turn(const Line& line) {
     return {};
   }
   (*opened)->engine->load(record);
-  model->clock = [now = moment_of(record["now"])] { return now; };
+  const std::optional<CivilTime> now = moment_of(record["now"]);
+  if (!now) {
+    differ(line, "request", "it does not say what time it was");
+    return {};
+  }
+  model->clock = [now] { return *now; };
   SessionStore store;
   std::optional<Turn> turn = line.of_agent ? followed(line, model) : planned(line, model, store);
   if (!turn) return {};

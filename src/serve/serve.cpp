@@ -41,8 +41,7 @@ void say_few_descriptors(const Gateway& gateway, std::size_t connections) {
 }
 
 std::string url_of(const std::string& address, std::uint16_t port) {
-  const bool is_six = address.find(':') != address.npos;
-  return "http://" + (is_six ? "[" + address + "]" : address) + ":" + std::to_string(port);
+  return "http://" + authority_of(address, std::to_string(port));
 }
 
 /// Ends the program's run: at the first signal requests that are under way are answered, at the second nothing is.

@@ -123,7 +123,7 @@ def check_commands(parlance: str, folder: pathlib.Path, kind: str, checks: Check
     checks.equal(said["leaves"][2], "left", "a tool that leaves processes")
     checks.that(not said["shell"][0] and "made" in said["shell"][2], f"what a tool leaves ends with it: {said['shell']}")
     control = [one.count(talk.run.speech.ids["<|im_end|>"]) for one in (asked.prompt for asked in talk.asked)]
-    checks.that(all(after - before == 2 for before, after in itertools.pairwise(control)), f"turns' ends: {control}")
+    checks.each(list(itertools.pairwise(control)), lambda pair: pair[1] - pair[0] == 2, "turns' ends")
 
 
 def check_arguments(parlance: str, folder: pathlib.Path, checks: Checks) -> None:

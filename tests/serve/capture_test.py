@@ -8,14 +8,17 @@ Begin reading at main.
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import hashlib
 import json
 import os
 import pathlib
+import re
 import resource
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -27,6 +30,7 @@ from typing import Any
 
 from engine import TOKENIZER, Asked, Engine, Reply
 from gateway import Checks, Gateway
+from operator_test import Configured
 from scripted_engine import ScriptedEngine
 
 TOOLS: Any = [
@@ -144,6 +148,10 @@ def listed(parlance: str, engine: Engine, checks: Checks) -> None:
         checks.equal(rows(), whole, "a damaged index is made again")
         (folder / "index.sqlite").unlink()
         checks.equal(rows(), whole, "a lost index is made again")
+        for version in (1, 3):
+            with contextlib.closing(sqlite3.connect(folder / "index.sqlite")) as index:
+                index.executescript(f"UPDATE turns SET flags = 'of another version'; PRAGMA user_version = {version}")
+            checks.equal(rows(), whole, f"an index of version {version} is made again")
         (folder / whole[0]["file"]).unlink()
         file = folder / whole[1]["file"]
         file.write_bytes(b"\n".join(file.read_bytes().splitlines()[:2]) + b"\n")
@@ -276,6 +284,7 @@ def forged(parlance: str, engine: Engine, checks: Checks) -> None:
         whole = file.read_text(encoding="utf-8")
         lines = whole.splitlines()
         changes: dict[str, Any] = {
+            "request": lambda turn: turn["now"].append(1),
             "prompt": lambda turn: turn["prompt"]["ids"].append(10),
             "grammar": lambda turn: turn["grammar"].update(sha256="0" * 64),
             "reply": lambda turn: turn["reply"]["message"].update(content="No."),
@@ -355,6 +364,71 @@ def other_options(parlance: str, engine: Engine, checks: Checks) -> None:
         prompts = {json.dumps(turn["prompt"]) for turn in records(pathlib.Path(made))}
         checks.that(len(prompts) >= 2, "prompts of these gateways differ", len(prompts))
         checks.equal(command(parlance, "replay", made), (0, "note: 3 turns, 0 records differ\n"), "replay of several gateways")
+
+
+VALUES: dict[str, Any] = {  # of each option of prompts, as a configuration file gives it
+    "--template": "{folder}/other.jinja", "--model": "{folder}/model", "--format": "chatml", "--name": "other", "--allow-changes": True,
+    "--syntax": "jinja", "--tokenizer": "{folder}/bytes.tiktoken", "--special-token": ["<|im_end|>"], "--model-as": "transformers",
+    "--split": "cl100k_base", "--as-is": True, "--as-transformers": True, "--transformers": "5.22", "--var": ["a=1"],
+    "--var-text": ["a=b"], "--var-json": ["a=[1]"], "--var-file": ["a={folder}/value.json"], "--reasoning-effort": "low",
+    "--skip-pass": ["missing-ids"], "--pass": ["order-results"], "--no-adapt": True, "--generation-prompt": True,
+    "--no-generation-prompt": True, "--continue": True, "--now": "2026-03-14T15:09:26", "--trust": ["messages[0].content"],
+    "--plain-added": True, "--no-protect": True, "--max-steps": "99M", "--max-output": "99M", "--max-memory": "99M", "--max-depth": "99",
+}  # fmt: skip
+WITH = {  # what else the model has then, in place of the template and the test tokenizer
+    "--template": {}, "--format": {}, "--model": {}, "--name": {"--model": "{folder}/model"},
+    "--special-token": {"--template": "{folder}/chat.jinja", "--tokenizer": "{folder}/bytes.tiktoken", "--split": "cl100k_base"},
+    "--tokenizer": {"--template": "{folder}/chat.jinja", "--split": "cl100k_base"},
+    "--split": {"--template": "{folder}/chat.jinja", "--tokenizer": "{folder}/bytes.tiktoken"},
+}  # fmt: skip
+OF_NO_PROMPT = {
+    "--config", "--backend", "--backend-key-file", "--no-engine-check", "--model-name", "--reasoning-name", "--max-prompt-tokens",
+    "--max-messages", "--max-reply-tokens", "--max-reasoning-tokens", "--max-running", "--max-waiting", "--first-byte", "--stall",
+    "--example",
+}  # fmt: skip
+
+
+def model_of(name: str, given: dict[str, Any], engine: str, folder: pathlib.Path) -> str:
+    options = {"--model-name": name, "--backend": f"llama-server={engine}", "--tokenizer": str(TOKENIZER), **given}
+    lines = [f"{option.removeprefix('--')} = {json.dumps(value)}" for option, value in options.items()]
+    return "\n".join(["[[model]]", *lines]).replace("{folder}", str(folder)) + "\n"
+
+
+def files_of_models(folder: pathlib.Path) -> None:
+    source = "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}<|im_start|>assistant\n"
+    (folder / "chat.jinja").write_text(source)
+    (folder / "other.jinja").write_text("Other: " + source)
+    (folder / "value.json").write_text("[1]")
+    lines = [base64.b64encode(bytes([byte])) + b" %d\n" % byte for byte in range(256)]
+    (folder / "bytes.tiktoken").write_bytes(b"".join(lines))
+    shutil.copytree(TOKENIZER, folder / "model")
+    templates = [{"name": "default", "template": source}, {"name": "other", "template": "Other: " + source}]
+    (folder / "model" / "tokenizer_config.json").write_text(json.dumps({"chat_template": templates}))
+
+
+def each_option_of_prompts(parlance: str, engine: Engine, checks: Checks) -> None:
+    """The head of a capture has each option that decides about prompts: without one, a replay would render otherwise."""
+    said = subprocess.run([parlance, "serve", "--help"], capture_output=True, text=True, check=True).stdout
+    names = [name for name in re.findall(r"^  (?:-\w,)?(--[a-z-]+) ", said[: said.index("  --host ")], re.MULTILINE) if name != "--help"]
+    checks.equal(set(names), set(VALUES) | OF_NO_PROMPT, "the options of a model, with those that decide about no prompt")
+    with tempfile.TemporaryDirectory() as made:
+        folder = pathlib.Path(made)
+        files_of_models(folder)
+        plain = {"--template": "{folder}/chat.jinja"}
+        wishes = {"plain": plain, **{name: WITH.get(name, plain) | {name: value} for name, value in VALUES.items()}}
+        config = folder / "models.toml"
+        config.write_text("".join(model_of(name, given, engine.url, folder) for name, given in wishes.items()))
+        with Configured(parlance, config, "--port", "0", "--log", "errors", "--capture", made + "/capture") as gateway:
+            for name in wishes:
+                begun = [{"role": "assistant", "content": "Ye"}] if name == "--continue" else []
+                status, _, answer = gateway.post("/v1/chat/completions", {"model": name, "messages": [user("Hi"), *begun]})
+                checks.equal(status, 200, f"{name}: {answer}")
+        sources = {head["model"]: json.dumps(head["source"]) for head in records(folder / "capture", "head")}
+    checks.equal(set(sources), set(wishes), "the heads of the models")
+    for name, value in VALUES.items():
+        text = str(value[0] if isinstance(value, list) else value).replace("{folder}", str(folder))
+        is_there = text in sources[name] or (isinstance(value, bool) and sources[name] != sources["plain"])
+        checks.that(is_there, f"{name} is in the head: {sources[name]}")
 
 
 def every_engine(parlance: str, checks: Checks) -> None:
@@ -502,10 +576,37 @@ def full(parlance: str, engine: Engine, checks: Checks) -> None:
             if not optional:
                 checks.equal(refused[0]["error"]["code"], "capture_failed", "the error")
             text = [file.read_bytes() for file in pathlib.Path(made).glob("*.jsonl")]
-            checks.that(all(one.endswith(b"\n") for one in text), "nothing is left of a record that failed")
+            checks.each(text, lambda one: one.endswith(b"\n"), "nothing is left of a record that failed")
             acknowledged = len([status for status, _, _ in answers if status == 200]) + 1
             checks.equal(len(records(pathlib.Path(made))) == acknowledged, not optional, "records of acknowledged turns")
             checks.equal(command(parlance, "replay", made)[0], 0, "replay of what is left")
+
+
+def tokenizer_with(tokens: int, folder: pathlib.Path) -> str:
+    """The test tokenizer with more added tokens, as some vocabularies have thousands."""
+    shutil.copytree(TOKENIZER, folder)
+    file = folder / "tokenizer.json"
+    tokenizer = json.loads(file.read_text(encoding="utf-8"))
+    like = tokenizer["added_tokens"][0]
+    tokenizer["added_tokens"] += [like | {"id": 1000 + number, "content": f"<|unused_{number}|>"} for number in range(tokens)]
+    file.write_text(json.dumps(tokenizer), encoding="utf-8")
+    return str(folder)
+
+
+def many_tokens(parlance: str, engine: Engine, checks: Checks) -> None:
+    """A record of a long prompt takes no search for each token of the vocabulary."""
+    engine.script = lambda asked: Reply("Yes.<|im_end|>")
+    ask = {"messages": [user("<|unused " * 100_000)]}
+    seconds = []
+    with tempfile.TemporaryDirectory() as made:
+        tokenizer = tokenizer_with(20_000, pathlib.Path(made) / "tokenizer")
+        for options in ([], ["--capture", made + "/capture"]):
+            with Gateway(parlance, engine.url, *options, tokenizer=tokenizer) as gateway:
+                begun = time.monotonic()
+                checks.equal(gateway.post("/v1/chat/completions", ask)[0], 200, "a long prompt")
+                seconds.append(time.monotonic() - begun)
+        checks.equal(len(records(pathlib.Path(made) / "capture")), 1, "the record of a long prompt")
+    checks.that(seconds[1] < 4 * seconds[0] + 2, f"a turn takes {seconds[0]:.2f} s, and {seconds[1]:.2f} s with its record")
 
 
 def main() -> int:
@@ -515,6 +616,7 @@ def main() -> int:
             fifty_turns(parlance, engine, checks, name)
         all_apis(parlance, engine, checks)
         other_options(parlance, engine, checks)
+        each_option_of_prompts(parlance, engine, checks)
         forged(parlance, engine, checks)
         files_of_a_capture(parlance, engine, checks)
         every_engine(parlance, checks)
@@ -527,6 +629,7 @@ def main() -> int:
         killed(parlance, engine, checks)
         torn(parlance, engine, checks)
         full(parlance, engine, checks)
+        many_tokens(parlance, engine, checks)
     return checks.end()
 
 

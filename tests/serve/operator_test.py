@@ -11,6 +11,7 @@ from __future__ import annotations
 import concurrent.futures
 import json
 import pathlib
+import re
 import shutil
 import signal
 import socket
@@ -171,6 +172,34 @@ def only_at_a_restart(parlance: str, folder: pathlib.Path, checks: Checks) -> No
             checks.equal(gateway.reload()["event"], "reloaded", "a reload with other options of the server")
             checks.equal(gateway.ignored, ("--host", "--port", "--max-body", "--keep-alive"), "what takes effect at a restart")
             checks.equal(chat(gateway)[0], 200, "it is where it was")
+
+
+VALUES = {  # of options of the server, for each that takes more than a number: a word, a file, a flag
+    "--host": "127.0.0.9", "--allow-host": ["proxy.example"], "--log": "errors", "--capture": "{folder}/capture", "--inspect": True,
+    "--capture-optional": True, "--sessions": "redis://127.0.0.1:9/0", "--sessions-password-file": "{folder}/secret",
+    "--sessions-optional": True, "--api-key-file": "{folder}/secret",
+}  # fmt: skip
+RELOADED = {"--api-key-file"}  # besides the models
+
+
+def each_option_of_the_server(parlance: str, folder: pathlib.Path, checks: Checks) -> None:
+    """Of each, a reload takes another value or says that it did not: none is passed over."""
+    said = subprocess.run([parlance, "serve", "--help"], capture_output=True, text=True, check=True).stdout
+    names = re.findall(r"^  (--[a-z-]+) ", said[said.index("  --host ") :], re.MULTILINE)  # those of models stand before
+    checks.that(len(names) > 20, f"the options of the server: {names}")
+    config, lines = folder / "each.toml", []
+    (folder / "secret").write_text("a key\n")
+    for name in names:
+        value = json.dumps(VALUES.get(name, 77)).replace("{folder}", str(folder))
+        lines.append(f"{name.removeprefix('--')} = {value}\n")
+    with Engine() as engine:
+        model = table("one", engine.url)
+        config.write_text("port = 0\nlog = 'warnings'\n" + model)
+        with Configured(parlance, config) as gateway:
+            config.write_text("".join(lines) + model)
+            checks.equal(gateway.reload()["event"], "reloaded", "a reload with each option of the server")
+            checks.equal(set(gateway.ignored), set(names) - RELOADED, "what takes effect at a restart")
+            checks.equal(chat(gateway)[0], 401, "the keys are taken")
 
 
 def reloads(parlance: str, folder: pathlib.Path, checks: Checks) -> None:
@@ -413,6 +442,7 @@ def main() -> int:
         wrong_files(sys.argv[1], folder, checks)
         command_line_first(sys.argv[1], folder, checks)
         only_at_a_restart(sys.argv[1], folder, checks)
+        each_option_of_the_server(sys.argv[1], folder, checks)
         reloads(sys.argv[1], folder, checks)
         files_that_change(sys.argv[1], folder, checks)
         one_after_the_other(sys.argv[1], checks)

@@ -1,10 +1,12 @@
 // RunCache gives the tokens of the tokenizer that it wraps: run_cache_test TOKENIZER…
 //
 // For each tokenizer, texts of words, blanks, marks and pieces of control tokens from a fixed seed are encoded by both,
-// each text twice, and again behind others. Also what ids are as JSON.
+// each text twice, and again behind others; also texts that are asked for many times between two new ones, which the
+// limit holds for too. Also what ids are as JSON. A tokenizer that cannot be read is a failure, and so are none.
 #include "serve/models/run_cache.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <random>
 #include <string>
@@ -52,13 +54,28 @@ bool is_same_text(const std::vector<ByteSpan>& a, const std::vector<ByteSpan>& b
   });
 }
 
+/// Each new text is followed by all before it, so that more is asked for again than the cache may keep.
+std::size_t most_used(const parlance::serve::RunCache& cache) {
+  constexpr int kTexts = 400;
+  std::size_t most = 0;
+  for (int count = 1; count <= kTexts; ++count) {
+    for (int number = count; number-- > 0;) {
+      std::vector<EncodedToken> tokens;
+      if (!cache.encode("text " + std::to_string(number), nullptr, tokens)) return SIZE_MAX;
+    }
+    most = std::max(most, cache.used());
+  }
+  return most;
+}
+
 int check(const std::string& path, int rounds) {
   auto plain = parlance::open_tokenizer(path), wrapped = parlance::open_tokenizer(path);
   if (!plain || !wrapped) {
-    std::printf("%s: not read: %s\n", path.c_str(), std::string(plain.error().message()).c_str());
-    return 0;
+    std::printf("%s: not read: %s\n", path.c_str(), std::string((plain ? wrapped : plain).error().message()).c_str());
+    return 1;
   }
-  const parlance::serve::RunCache cache(std::move(*wrapped), std::size_t{64} << 10);
+  constexpr std::size_t kBytes = std::size_t{64} << 10;
+  const parlance::serve::RunCache cache(std::move(*wrapped), kBytes);
   std::mt19937 draw(19);
   int differences = 0;
   std::size_t most = 0;
@@ -79,7 +96,8 @@ int check(const std::string& path, int rounds) {
     }
     most = std::max(most, cache.used());
   }
-  if (most > std::size_t{64} << 10) {
+  most = std::max(most, most_used(cache));
+  if (most > kBytes) {
     std::printf("%s: the cache took %zu bytes\n", path.c_str(), most);
     ++differences;
   }
@@ -101,6 +119,10 @@ int check_ids_json() {
 }  // namespace
 
 int main(int count, char** arguments) {
+  if (count < 2) {
+    std::printf("no tokenizers to check with\n");
+    return 1;
+  }
   int differences = check_ids_json();
   for (int i = 1; i < count; ++i) differences += check(arguments[i], 3000);
   std::printf("%d tokenizers, %d differences\n", count - 1, differences);

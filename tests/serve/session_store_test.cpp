@@ -2,12 +2,17 @@
 //
 // A turn that was kept long ago is restored without the store's lock. The tokenizer, which is asked then, lets
 // something else happen in the middle. Begin reading at main.
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdio>
 #include <random>
 #include <thread>
 
+#include "serve/random_id.h"
 #include "serve/sessions/store.h"
 
 namespace {
@@ -100,8 +105,28 @@ std::vector<TokenId> ids_of(const HeldPtr& held) {
   return {held->session.ids().begin(), held->session.ids().end()};
 }
 
+/// What is kept later stays.
 void drop_all(SessionStore& store) {
   store.drop_models([](const ModelPtr&) { return true; });
+  store.drop_models([](const ModelPtr&) { return false; });
+}
+
+/// A turn of a model that a reload replaced ends behind it.
+void check_replaced() {
+  SessionStore store;
+  const ModelPtr now = make_model();
+  std::weak_ptr<const ServedModel> gone;
+  {
+    const ModelPtr before = make_model();
+    gone = before;
+    store.keep(turn_of(before, "s", 0), "");
+    store.drop_models([&now](const ModelPtr& model) { return model != now; });
+    store.keep(turn_of(before, "s", 1), "");
+    store.keep_found(turn_of(before, "s", 2), "", true, store.drops());
+  }
+  check(gone.expired() && store.use().bytes == 0, "nothing is kept of a model that was replaced");
+  store.keep(turn_of(now, "s", 0), "");
+  check(store.find(name_of("s", 0), now) != nullptr, "turns of the model that replaced it are kept");
 }
 
 void check_restored() {
@@ -195,6 +220,27 @@ void check_found() {
   check(store.find(name_of("s", 0), model) == turn, "then it stays so");
 }
 
+/// Two processes, as gateways that change something at the same time and then wait before they try again.
+void check_numbers() {
+  const auto drawn = [] {
+    int ends[2];
+    if (pipe(ends) != 0) std::abort();
+    if (fork() == 0) {
+      std::array<std::uint32_t, 8> numbers{};
+      for (std::uint32_t& number : numbers) number = parlance::serve::random_number(1'000'000);
+      _exit(write(ends[1], numbers.data(), sizeof numbers) == sizeof numbers ? 0 : 1);
+    }
+    close(ends[1]);
+    std::array<std::uint32_t, 8> numbers{};
+    const bool is_whole = read(ends[0], numbers.data(), sizeof numbers) == sizeof numbers;
+    close(ends[0]);
+    wait(nullptr);
+    check(is_whole && std::ranges::all_of(numbers, [](std::uint32_t number) { return number < 1'000'000; }), "numbers");
+    return numbers;
+  };
+  check(drawn() != drawn(), "two processes draw other numbers");
+}
+
 void check_threads() {
   const ModelPtr model = make_model();
   SessionStore store(64, std::size_t{256} << 10);
@@ -225,12 +271,14 @@ void check_threads() {
 
 int main() {
   check_names();
+  check_numbers();
   check_restored();
   check_dropped("a turn is dropped", [](SessionStore& store, const ModelPtr&) { store.drop(name_of("s", 0), "m"); });
   check_dropped("a model goes", [](SessionStore& store, const ModelPtr&) { drop_all(store); });
   check_dropped("a turn is kept again",
                 [](SessionStore& store, const ModelPtr& model) { store.keep(turn_of(model, "s", 0), ""); });
   check_found();
+  check_replaced();
   check_threads();
   std::printf("%d failures\n", failures);
   return failures == 0 ? 0 : 1;

@@ -50,7 +50,7 @@ def round_robin(parlance: str, engine: Engine, checks: Checks) -> None:
             checks.that(sum(sizes[:-1]) < 6 * sizes[-1], f"the last one as a whole, others as what they have beyond that before: {sizes}")
             for kind, most in (("name", 24 * 3600), ("turn", 30 * 3600)):
                 lifetimes = [here.redis.ask("TTL", key) for key in here.redis.keys(f"parlance:{kind}:*")]
-                checks.that(all(0 < one <= most for one in lifetimes), f"each {kind} ends: {lifetimes[:5]}")
+                checks.each(lifetimes, lambda one, most=most: 0 < one <= most, f"each {kind} ends")
             checks.equal(sum(one.metric("parlance_shared_sessions_kept") for one in gateways), 51.0, "turns in /metrics")
             checks.equal(sum(one.metric("parlance_shared_sessions_refused") for one in gateways), 0.0, "refused values")
 
@@ -101,7 +101,7 @@ def what_turns_need_lives(parlance: str, engine: Engine, checks: Checks) -> None
             before = set(here.redis.keys("parlance:*"))
             talk.keeps(talk.turn(user(f"Question {number}?")))
             turns = {key: here.redis.ask("TTL", key) for key in here.redis.keys("parlance:turn:*")}
-            checks.that(all(one > 60 for one in turns.values()), f"turn {number}: all turns live as long: {list(turns.values())}")
+            checks.each(turns.values(), lambda one: one > 60, f"turn {number}: all turns live as long")
             names = {key: here.redis.ask("TTL", key) for key in here.redis.keys("parlance:name:*") if key in before}
             renewed = sum(one > 60 for one in names.values())
             checks.that(renewed >= min(number, 1) * 4, f"turn {number}: names of the turn before: {names.values()}")

@@ -192,13 +192,6 @@ Number number_of(const Names& names, std::string_view name, const char* what) {
   return static_cast<Number>(found - names.begin());
 }
 
-std::vector<std::string_view> fault_names() {
-  std::vector<std::string_view> names;
-  for (int i = 0; i <= static_cast<int>(ReplyEvent::Fault::misfit); ++i)
-    names.push_back(name_of(static_cast<ReplyEvent::Fault>(i)));
-  return names;
-}
-
 void make_event(PyReplyEvent* self, std::string_view kind, nb::str text, nb::str detail, nb::str source,
                 std::uint32_t call, bool complete, std::uint64_t position, std::optional<std::string> fault,
                 bool custom) {
@@ -206,7 +199,7 @@ void make_event(PyReplyEvent* self, std::string_view kind, nb::str text, nb::str
   ReplyEvent facts;
   facts.kind = number_of<ReplyEvent::Kind>(reply_event_names(), kind, "kind of events");
   if (fault && facts.kind != ReplyEvent::Kind::malformed) raise_argument("only a malformed event has a fault");
-  if (fault) facts.fault = number_of<ReplyEvent::Fault>(fault_names(), *fault, "fault");
+  if (fault) facts.fault = number_of<ReplyEvent::Fault>(reply_fault_names(), *fault, "fault");
   facts.complete = complete;
   facts.custom = custom;
   facts.call = call;
@@ -472,8 +465,7 @@ void bind_reply_event(nb::module_& module) {
             if (e.facts.kind != ReplyEvent::Kind::malformed) return std::nullopt;
             return std::string(name_of(e.facts.fault));
           },
-          "For malformed: the kind of fault, 'syntax', 'mended', 'type', 'cut', 'unknown_tool', 'missing' or 'misfit'; "
-          "else None.")
+          ("For malformed: the kind of fault, " + listed(reply_fault_names()) + "; else None.").c_str())
       .def_prop_ro(
           "custom", [](const PyReplyEvent& e) { return e.facts.custom; },
           "For call_begin: whether it is the call of a custom tool.")

@@ -7,6 +7,7 @@ import dataclasses
 import pathlib
 import pickle
 import random
+import re
 from typing import Any
 
 import parlance
@@ -303,6 +304,13 @@ def test_events_are_frozen_dataclasses() -> None:
     for event in message.feed(REPLY) + message.finish():
         copied.append(dataclasses.replace(event))
     assert parlance.ReplyApiWriter("openai").add(copied)
+
+
+def test_each_fault_of_the_header_has_its_name() -> None:
+    header = (ROOT / "include" / "parlance" / "reply.h").read_text(encoding="utf-8")
+    faults = re.findall(r"^    (\w+),", header.partition("enum class Fault")[2].partition("};")[0], re.MULTILINE)
+    assert len(faults) > 6 and re.findall(r"'(\w+)'", parlance.ReplyEvent.fault.__doc__ or "") == faults
+    assert [parlance.ReplyEvent("malformed", fault=name).fault for name in faults] == faults
 
 
 def test_events_match_class_patterns() -> None:

@@ -19,14 +19,11 @@
 #include "agent/sandbox/descriptor.h"
 #include "agent/sandbox/metadata_calls.h"
 #include "agent/sandbox/places.h"
+#include "agent/sandbox/process_tree.h"
 
 namespace parlance::agent {
 
 namespace {
-
-bool read_memory(const Descriptor& memory, std::uint64_t from, void* into, std::size_t size) {
-  return memory && pread(memory.get(), into, size, static_cast<off_t>(from)) == static_cast<ssize_t>(size);
-}
 
 /// A text that ends with a zero. False: it is none, or too long.
 bool read_path(const Descriptor& memory, std::uint64_t from, std::string& path) {

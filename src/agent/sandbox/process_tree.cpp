@@ -137,7 +137,7 @@ WaitingCall waiting_call(pid_t process) {
 
 bool read_memory_of(pid_t process, std::uint64_t from, void* into, std::size_t size) {
   const Descriptor memory(::open(("/proc/" + std::to_string(process) + "/mem").c_str(), O_RDONLY | O_CLOEXEC));
-  return memory && ::pread(memory.get(), into, size, static_cast<off_t>(from)) == static_cast<ssize_t>(size);
+  return read_memory(memory, from, into, size);
 }
 
 /// Of select().
@@ -299,6 +299,10 @@ void kill_below(pid_t root) {
     if (!grew) break;
   }
   for (const ProcessFacts& facts : surely_below(root)) kill(facts.pid, SIGKILL);
+}
+
+bool read_memory(const Descriptor& memory, std::uint64_t from, void* into, std::size_t size) {
+  return memory && ::pread(memory.get(), into, size, static_cast<off_t>(from)) == static_cast<ssize_t>(size);
 }
 
 }  // namespace parlance::agent

@@ -3,9 +3,12 @@
 #pragma once
 #include <sys/types.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <set>
 #include <vector>
+
+#include "agent/sandbox/descriptor.h"
 
 namespace parlance::agent {
 
@@ -43,6 +46,9 @@ char state_of(pid_t process);
 bool waits_for_input(pid_t process, int pipe);
 /// Is it in a read of its standard input, which is a terminal by its own name and not as /dev/tty?
 bool waits_at_terminal_input(pid_t process);
+
+/// All of these bytes of a process, by its /proc/PID/mem. False: they cannot be read, or `memory` is not open.
+bool read_memory(const Descriptor& memory, std::uint64_t from, void* into, std::size_t size);
 
 /// Sends a signal to all below `root`, without it.
 void signal_all(pid_t root, int signal);

@@ -83,7 +83,6 @@ class ObjectReader final : public PartReaderOf<ObjectReader> {
   const char* read_key(const char* p, const char* end);
   void end_key();
   void take_role(const std::string& key);
-  void fail_nameless();
   bool end_object();
 
   // values (object_value.cpp)

@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "base/ascii.h"
+#include "base/lowered.h"
 #include "base/utf8.h"
 
 namespace parlance::serve {
@@ -26,15 +27,9 @@ std::string message_of(const std::string& body) {
   return std::string(utf8::whole_prefix(body, kMostOfAnError));
 }
 
-std::string message_in_lower_case(std::string_view message) {
-  std::string lower(message);
-  for (char& c : lower) c = ascii::lower(c);
-  return lower;
-}
-
 /// Engines have no codes for these things, only words.
 bool names_one_of(std::string_view message, std::initializer_list<std::string_view> words) {
-  const std::string lower = message_in_lower_case(message);
+  const std::string lower = ascii::lowered(message);
   return std::any_of(words.begin(), words.end(), [&lower](auto word) { return lower.find(word) != lower.npos; });
 }
 
@@ -44,7 +39,7 @@ bool is_about_grammar(std::string_view message) {
 
 /// What is behind the name of a context in a message, as " is 4096 tokens"; "": it names none.
 std::string behind_context(std::string_view message) {
-  const std::string lower = message_in_lower_case(message);
+  const std::string lower = ascii::lowered(message);
   std::size_t end = 0;
   for (const std::string_view word : {"context size", "context length", "max_model_len"}) {
     if (const std::size_t at = lower.find(word); at != lower.npos) end = std::max(end, at + word.size());

@@ -19,6 +19,7 @@ namespace parlance::serve {
 namespace {
 
 constexpr std::size_t kMostOpenFiles = 512;
+constexpr std::size_t kMostClosedFiles = 16384;  // of which it is remembered what they have
 
 bool is_safe(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
@@ -38,6 +39,66 @@ int write_whole(int file, std::string_view text) {
     text.remove_prefix(static_cast<std::size_t>(written));
   }
   return 0;
+}
+
+/// What the next records of a file go by, read in pieces: the file may be larger than the memory.
+class FileScan {
+ public:
+  /// Why it cannot be read; 0: it was.
+  int run(int file) {
+    std::string buffer(std::size_t{1} << 20, '\0');
+    for (;;) {
+      const ssize_t got = ::pread(file, buffer.data(), buffer.size(), read_);
+      if (got < 0 && errno == EINTR) continue;
+      if (got <= 0) return got < 0 ? errno : 0;
+      take(std::string_view(buffer).substr(0, static_cast<std::size_t>(got)));
+    }
+  }
+  off_t end() const { return end_; }  ///< of the last whole line
+  std::string head;                   ///< the last one's hash
+  std::set<std::string> grammars;
+
+ private:
+  static constexpr std::string_view kHead = R"({"record": "head")", kGrammar = R"({"record": "grammar")";
+
+  void take(std::string_view piece) {
+    while (!piece.empty()) {
+      const std::size_t stop = piece.find('\n');
+      const bool is_end = stop != piece.npos;
+      add(piece.substr(0, stop));
+      const std::size_t size = is_end ? stop + 1 : piece.size();
+      read_ += static_cast<off_t>(size);
+      piece.remove_prefix(size);
+      if (is_end) end_line();
+    }
+  }
+  /// Of a line of another kind no more is kept than shows that.
+  void add(std::string_view part) {
+    if (!may_be_wanted_) return;
+    line_.append(part);
+    may_be_wanted_ = line_.size() < kGrammar.size() || line_.starts_with(kHead) || line_.starts_with(kGrammar);
+    if (!may_be_wanted_) line_.clear();
+  }
+  void end_line() {
+    Document parsed;
+    if (line_.starts_with(kHead)) head = sha256(line_);
+    if (line_.starts_with(kGrammar) && parsed.parse(line_)) grammars.emplace(parsed.root()["sha256"].text());
+    line_.clear();
+    may_be_wanted_ = true;
+    end_ = read_;
+  }
+
+  std::string line_;
+  bool may_be_wanted_ = true;
+  off_t read_ = 0, end_ = 0;
+};
+
+/// The name of a new file has to be on the disk too.
+void sync_folder(const std::string& path) {
+  const int folder = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) return;
+  ::fsync(folder);
+  ::close(folder);
 }
 
 }  // namespace
@@ -61,12 +122,11 @@ struct CaptureFiles::File {
     number = -1;
     waits = false;
   }
+  bool is(const struct stat& other) const { return inode == other.st_ino && device == other.st_dev; }
   /// Is it still the one that a path leads to?
   bool is_at(const std::string& path) const {
-    struct stat open {
-    }, there{};
-    return ::fstat(number, &open) == 0 && ::stat(path.c_str(), &there) == 0 && open.st_ino == there.st_ino &&
-           open.st_dev == there.st_dev;
+    struct stat there {};
+    return ::stat(path.c_str(), &there) == 0 && is(there);
   }
 
   std::mutex mutex;
@@ -75,6 +135,10 @@ struct CaptureFiles::File {
   bool waits = false;  ///< the last record may not be on the disk yet
   std::string head;    ///< the last one's hash
   std::set<std::string> grammars;
+  // Whoever has `mutex` changes these, under the lock of CaptureFiles too, so that either is enough to read them.
+  ino_t inode = 0;
+  dev_t device = 0;
+  std::uint64_t version = 0;  ///< 0: it was never open
 };
 
 Result<std::unique_ptr<CaptureFiles>> CaptureFiles::open(const std::string& folder) {
@@ -95,53 +159,62 @@ CaptureFiles::~CaptureFiles() {
 }
 
 std::shared_ptr<CaptureFiles::File> CaptureFiles::file_named(const std::string& name) {
-  const std::lock_guard lock(mutex_);
-  if (const auto found = open_.find(name); found != open_.end()) {
-    order_.splice(order_.begin(), order_, found->second);
-    return found->second->second;
+  std::vector<std::shared_ptr<File>> too_many;  // closed without the lock: that may wait for the disk
+  std::shared_ptr<File> found;
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto known = known_.find(name); known != known_.end()) {
+      Order& from = known->second->is_open ? open_ : closed_;
+      open_.splice(open_.begin(), from, known->second);
+    } else {
+      open_.push_front({.name = name, .file = std::make_shared<File>()});
+      known_[name] = open_.begin();
+    }
+    open_.front().is_open = true;
+    found = open_.front().file;
+    leave_room(too_many);
   }
-  order_.emplace_front(name, std::make_shared<File>());
-  open_[name] = order_.begin();
-  // One that is in use stays, or two would write to it.
-  for (auto at = std::prev(order_.end()); order_.size() > kMostOpenFiles && at != order_.begin();) {
-    const auto last = at--;
-    if (last->second.use_count() > 1) continue;
-    open_.erase(last->first);
-    order_.erase(last);
+  for (const std::shared_ptr<File>& one : too_many) {
+    const std::lock_guard lock(one->mutex);
+    one->close();
   }
-  return order_.front().second;
+  return found;
 }
 
-/// Reads what the file has, and cuts off a line without its end.
-Result<void> CaptureFiles::open_file(File& file, const std::string& name) const {
+/// Under the lock. What is known of a file stays when it is closed, since it may be large to read.
+void CaptureFiles::leave_room(std::vector<std::shared_ptr<File>>& to_close) {
+  for (auto at = std::prev(open_.end()); open_.size() > kMostOpenFiles && at != open_.begin();) {
+    const auto last = at--;
+    if (last->file.use_count() > 1) continue;  // one that is in use stays, or it would only be opened again
+    to_close.push_back(last->file);
+    last->is_open = false;
+    closed_.splice(closed_.begin(), open_, last);
+  }
+  while (closed_.size() > kMostClosedFiles) {
+    known_.erase(closed_.back().name);
+    closed_.pop_back();
+  }
+}
+
+/// Reads what the file has, unless it is as it was when it was closed, and cuts off a line without its end.
+Result<void> CaptureFiles::open_file(File& file, const std::string& name) {
   const std::string path = folder_ + "/" + name;
-  const int number = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-  if (number < 0) return capture_error(path, "cannot be opened", errno);
-  file.number = number;
-  file.head.clear();
-  file.grammars.clear();
-  const Result<std::string> text = read_file(path);
-  if (!text) return text.error();
-  const std::size_t end = text->rfind('\n');
-  file.size = end == text->npos ? 0 : static_cast<off_t>(end + 1);
-  if (static_cast<std::size_t>(file.size) < text->size() && ::ftruncate(number, file.size) != 0)
+  file.number = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  struct stat there {};
+  if (file.number < 0 || ::fstat(file.number, &there) != 0) return capture_error(path, "cannot be opened", errno);
+  if (file.is(there) && file.size == there.st_size) return {};
+  FileScan scan;
+  if (const int why = scan.run(file.number); why != 0) return capture_error(path, "cannot be read", why);
+  if (scan.end() < there.st_size && ::ftruncate(file.number, scan.end()) != 0)
     return capture_error(path, "cannot be cut", errno);
-  constexpr std::string_view kHead = R"({"record": "head")", kGrammar = R"({"record": "grammar")";
-  Document parsed;
-  for (std::size_t at = 0; at < static_cast<std::size_t>(file.size);) {
-    const std::size_t stop = text->find('\n', at);
-    const std::string_view line = std::string_view(*text).substr(at, stop - at);
-    at = stop + 1;
-    if (line.starts_with(kHead)) file.head = sha256(line);
-    if (line.starts_with(kGrammar) && parsed.parse(line)) file.grammars.emplace(parsed.root()["sha256"].text());
-  }
-  if (file.size == 0) {  // the name of a new file has to be on the disk too
-    const int folder = ::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (folder >= 0) {
-      ::fsync(folder);
-      ::close(folder);
-    }
-  }
+  file.size = scan.end();
+  file.head = std::move(scan.head);
+  file.grammars = std::move(scan.grammars);
+  if (file.size == 0) sync_folder(folder_);
+  const std::lock_guard lock(mutex_);
+  file.inode = there.st_ino;
+  file.device = there.st_dev;
+  file.version = ++versions_;
   return {};
 }
 
@@ -152,11 +225,7 @@ Result<void> CaptureFiles::append(const CaptureEntry& entry) {
     close_removed();
   const std::shared_ptr<File> file = file_named(entry.file);
   const std::lock_guard lock(file->mutex);
-  if (file->number >= 0 && !file->is_at(folder_ + "/" + entry.file)) {
-    file->close();
-    const std::lock_guard names(mutex_);
-    ++replaced_[entry.file];
-  }
+  if (file->number >= 0 && !file->is_at(folder_ + "/" + entry.file)) file->close();
   if (file->number < 0) {
     if (Result<void> opened = open_file(*file, entry.file); !opened) {
       file->close();
@@ -187,19 +256,18 @@ std::uint64_t CaptureFiles::version(const std::string& name) {
   struct stat there {};
   if (::stat((folder_ + "/" + name).c_str(), &there) != 0) return 0;
   const std::lock_guard lock(mutex_);
-  const auto found = replaced_.find(name);
-  return found == replaced_.end() ? 1 : 1 + found->second;
+  const auto known = known_.find(name);
+  return known != known_.end() && known->second->file->is(there) ? known->second->file->version : 0;
 }
 
 /// A disk has the room of a file that was removed only once nobody has it open.
 void CaptureFiles::close_removed() {
   const std::lock_guard lock(mutex_);
-  for (auto at = order_.begin(); at != order_.end();) {
+  for (auto at = open_.begin(); at != open_.end();) {
     const auto one = at++;
-    if (one->second.use_count() > 1 || one->second->is_at(folder_ + "/" + one->first)) continue;
-    if (one->second->number >= 0) ++replaced_[one->first];
-    open_.erase(one->first);
-    order_.erase(one);
+    if (one->file.use_count() > 1 || one->file->is_at(folder_ + "/" + one->name)) continue;
+    known_.erase(one->name);
+    open_.erase(one);
   }
 }
 

@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "parlance/result.h"
 
@@ -43,7 +44,8 @@ class CaptureFiles {
 
   /// Where the file was removed or moved, it is made anew. Fails with file. The file is then as it was before.
   Result<void> append(const CaptureEntry& entry);
-  /// Which file of this name it is, since one may be removed or moved while the gateway runs; 0: there is none.
+  /// Which file of this name it is, since one may be removed or moved while the gateway runs; 0: there is none, or
+  /// nothing was appended to it lately. No two files have the same, also where one has the inode of one that is gone.
   std::uint64_t version(const std::string& name);
   /// Can the folder be written to? Files that were removed give their room back before. Fails with file.
   Result<void> probe();
@@ -51,18 +53,26 @@ class CaptureFiles {
 
  private:
   struct File;
+  struct Known {
+    std::string name;
+    std::shared_ptr<File> file;
+    bool is_open = true;  ///< it is in open_, and may have a descriptor
+  };
+  using Order = std::list<Known>;
+
   explicit CaptureFiles(std::string folder) : folder_(std::move(folder)) {}
   std::shared_ptr<File> file_named(const std::string& name);
-  Result<void> open_file(File& file, const std::string& name) const;
+  void leave_room(std::vector<std::shared_ptr<File>>& to_close);
+  Result<void> open_file(File& file, const std::string& name);
   void close_removed();
 
   std::string folder_;
   int lock_ = -1;
   std::atomic<std::int64_t> looked_ = 0;  ///< when for removed files, in seconds of the steady clock
   std::mutex mutex_;                      // of what follows
-  std::list<std::pair<std::string, std::shared_ptr<File>>> order_;  ///< the last used first
-  std::unordered_map<std::string, std::uint64_t> replaced_;         ///< how often a file was made anew
-  std::unordered_map<std::string, std::list<std::pair<std::string, std::shared_ptr<File>>>::iterator> open_;
+  Order open_, closed_;                   ///< the last used first
+  std::unordered_map<std::string, Order::iterator> known_;
+  std::uint64_t versions_ = 0;  ///< that were given to files
 };
 
 }  // namespace parlance::serve

@@ -2,6 +2,7 @@
 #include "serve/capture/index.h"
 
 #include "serve/capture/reader.h"
+#include "serve/json/members.h"
 
 #ifdef PARLANCE_HAS_SQLITE
 #include <fcntl.h>
@@ -25,8 +26,8 @@ Result<CaptureIndex> indexed_turns(const std::string&) {
 
 namespace {
 
+constexpr int kTablesVersion = 2;
 constexpr const char* kTables = R"(
-PRAGMA user_version = 2;
 CREATE TABLE IF NOT EXISTS files (file TEXT PRIMARY KEY, size INTEGER NOT NULL, damaged INTEGER NOT NULL,
   first_damaged INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS turns (
@@ -93,7 +94,7 @@ std::string flags_of(Value record) {
   add(!record["origins"]["guarded"].items().empty(), "guarded");
   add(!record["reply"]["diagnostics"].items().empty(), "faults");
   add(record["grammar"].is(Kind::dict), "grammar");
-  add(record["length"].is(Kind::boolean) && record["length"].integer != 0, "length");
+  add(flag_of(record["length"], false), "length");
   return flags;
 }
 
@@ -165,11 +166,22 @@ Result<void> update_file(Database& database, const std::string& path) {
   return {};
 }
 
+/// Tables of another version are made anew: a column may have the same name there, and another meaning.
+void make_tables(Database& database) {
+  int version = 0;
+  database.each(
+      "PRAGMA user_version", [](sqlite3_stmt*) {},
+      [&](sqlite3_stmt* statement) { version = sqlite3_column_int(statement, 0); });
+  if (version != kTablesVersion) database.run("DROP TABLE IF EXISTS turns; DROP TABLE IF EXISTS files;");
+  database.run(kTables);
+  database.run(("PRAGMA user_version = " + std::to_string(kTablesVersion)).c_str());
+}
+
 Result<void> update(Database& database, const std::string& folder) {
   const Result<std::vector<std::string> > files = capture_files(folder);
   if (!files) return files.error();
   database.run("BEGIN IMMEDIATE");
-  database.run(kTables);
+  make_tables(database);
   std::set<std::string> gone;
   database.each(
       "SELECT file FROM files", [](sqlite3_stmt*) {},

@@ -72,6 +72,18 @@ Result<std::vector<std::string>> capture_files(const std::string& path) {
   return files;
 }
 
+std::vector<TokenId> listed_ids(Value list) {
+  std::vector<TokenId> ids;
+  for (const Value& id : list.items()) ids.push_back(static_cast<TokenId>(number_in(id)));
+  return ids;
+}
+
+std::vector<std::string> call_ids_of(Value record) {
+  std::vector<std::string> ids;
+  for (const Value& id : record["call_ids"].items()) ids.emplace_back(id.text());
+  return ids;
+}
+
 std::string kept_name(Value record) {
   std::string name(record["name"].text());
   if (!name.empty()) return name;  // older records have none

@@ -7,6 +7,7 @@
 
 #include "parlance/json.h"
 #include "parlance/result.h"
+#include "parlance/tokenizer.h"
 
 namespace parlance::serve {
 
@@ -18,6 +19,10 @@ bool is_intact(std::string_view line);
 /// A number of a record; 0 where it is none. Whoever has a capture may have changed it, and sealed it again.
 inline std::int64_t number_in(Value value) { return value.is_small_int() ? value.integer : 0; }
 
+/// A list of ids.
+std::vector<TokenId> listed_ids(Value list);
+/// The ids that were made up for the calls of a turn.
+std::vector<std::string> call_ids_of(Value record);
 /// Names what a session keeps of a turn, by the turn's record or by the member `from` of one that goes on from it.
 std::string kept_name(Value record);
 

@@ -2,7 +2,6 @@
 #include "serve/capture/record.h"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <fstream>
 
@@ -11,6 +10,8 @@
 #include "parlance/version.h"
 #include "serve/backends/ids_json.h"
 #include "serve/capture/reader.h"
+#include "serve/json/moment.h"
+#include "serve/json/plain.h"
 
 namespace parlance::serve {
 
@@ -41,21 +42,18 @@ std::string templates_json(const ModelSource& source) {
   return list.take();
 }
 
-/// Is there a control token's text that touches bytes which are not the template's?
+/// Is there a control token's text that touches bytes which are not the template's? Of those that begin at one place
+/// the longest touches what any of them does.
 bool may_be_guarded(const ServedModel& model, const Rendering& rendering, std::size_t from) {
-  const std::string_view text = rendering.text();
-  for (const AddedToken& token : model.tokenizer->facts().added) {
-    if (token.text.empty()) continue;
-    for (std::size_t at = text.find(token.text, from); at != text.npos; at = text.find(token.text, at + 1)) {
-      const auto touches = [&](const Span& span) {
-        return span.origin != Origin::literal && span.begin < at + token.text.size() && span.end > at;
-      };
-      const auto first = std::partition_point(rendering.spans().begin(), rendering.spans().end(),
-                                              [at](const Span& span) { return span.end <= at; });
-      for (auto span = first; span != rendering.spans().end() && span->begin < at + token.text.size(); ++span) {
-        if (touches(*span)) return true;
-      }
-    }
+  const std::vector<AddedToken>& added = model.tokenizer->facts().added;
+  const std::span<const Span> spans = rendering.spans();
+  for (auto found = model.added_texts.find(rendering.text(), from); found;
+       found = model.added_texts.find(rendering.text(), found->begin + 1)) {
+    const std::size_t end = found->begin + added[found->number].text.size();
+    const auto first =
+        std::partition_point(spans.begin(), spans.end(), [&](const Span& span) { return span.end <= found->begin; });
+    for (auto span = first; span != spans.end() && span->begin < end; ++span)
+      if (span->origin != Origin::literal) return true;
   }
   return false;
 }
@@ -148,12 +146,6 @@ std::size_t byte_of_token(const ServedModel& model, const Session& session, std:
 
 }  // namespace
 
-std::string real_json(double value) {
-  char text[32];
-  const auto [end, failed] = std::to_chars(text, text + sizeof text, value);
-  return failed == std::errc() ? std::string(text, end) : "null";
-}
-
 std::string logprobs_json(const std::vector<std::optional<double>>& logprobs) {
   JsonWriter list('[');
   for (const std::optional<double>& one : logprobs) list.item(one ? real_json(*one) : "null");
@@ -168,14 +160,6 @@ std::string sampling_json(const SamplingSettings& sampling) {
   if (!sampling.stop.empty()) made.raw("stop", stops.take());
   if (!sampling.stop_ids.empty()) made.raw("stop_token_ids", ids_json(sampling.stop_ids));
   return made.take();
-}
-
-std::string moment_json(const CivilTime& moment) {
-  JsonWriter list('[');
-  for (const int part :
-       {moment.year, moment.month, moment.day, moment.hour, moment.minute, moment.second, moment.microsecond})
-    list.item(std::to_string(part));
-  return list.take();
 }
 
 void write_break(JsonWriter& json, const PrefixBreak& broken) {

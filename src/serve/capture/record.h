@@ -51,11 +51,8 @@ std::string origins_json(const ServedModel& model, const Session& session, Civil
 std::string break_json(const PrefixBreak& broken);
 /// The members of break_json() but for the sentence, which quotes what the prompts say.
 void write_break(JsonWriter& json, const PrefixBreak& broken);
-std::string moment_json(const CivilTime& moment);
 /// The settings as they go to the engine, by our names, and `stop`.
 std::string sampling_json(const SamplingSettings& sampling);
-/// The shortest text of a number that gives it again; "null" if it is none.
-std::string real_json(double value);
 /// A number or null for each sampled token.
 std::string logprobs_json(const std::vector<std::optional<double>>& logprobs);
 

@@ -9,15 +9,11 @@
 
 namespace parlance::serve {
 
-/// Bytes that a thread which serves connections reads itself.
-constexpr std::size_t kShortWork = std::size_t{64} << 10;
-
 /// What `make()` returns, for the request of this call: at once where the request is short, else by a thread of the
 /// gateway's own. `make` must not touch the connection.
 template <typename Make>
 Task<std::invoke_result_t<Make&>> apart(Call& call, Make& make) {
-  if (call.exchange.request().body.size() <= kShortWork) co_return make();
-  co_return co_await in_pool(call.gateway.workers(), make);
+  co_return co_await in_pool_if_long(call.gateway.workers(), call.exchange.request().body.size(), make);
 }
 
 /// The same for what asks for kept conversations: `make(may_wait)`. Where it throws AskApart, a thread that may wait

@@ -9,6 +9,7 @@
 #include "serve/fronts/request_parts.h"
 #include "serve/http/event_stream.h"
 #include "serve/http/together.h"
+#include "serve/json/plain.h"
 #include "serve/turn/turn.h"
 
 namespace parlance::serve {

@@ -113,8 +113,6 @@ std::optional<unsigned> logprobs_of(Value body) {
   return on ? std::optional(static_cast<unsigned>(most)) : std::nullopt;
 }
 
-bool flag_of(Value member, bool otherwise) { return member.is(Kind::boolean) ? member.integer != 0 : otherwise; }
-
 std::string unescaped(std::string_view text) {
   std::string made;
   for (std::size_t at = 0; at < text.size(); ++at) {

@@ -101,8 +101,6 @@ std::optional<unsigned> logprobs_of(Value body);
 bool includes_usage(Value body);
 /// Whether a request of Responses asks for those of the text.
 bool includes_logprobs(Value body);
-/// A member that is true or false.
-bool flag_of(Value member, bool otherwise);
 /// A part of a path or a query, where signs may be written as %2F.
 std::string unescaped(std::string_view text);
 

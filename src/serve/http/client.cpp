@@ -18,6 +18,7 @@
 #include <mutex>
 #include <optional>
 
+#include "serve/http/hosts.h"
 #include "serve/http/send_now.h"
 
 namespace parlance::serve {
@@ -80,10 +81,7 @@ Result<HttpAddress> HttpAddress::parse(std::string_view url) {
   return made;
 }
 
-std::string HttpAddress::url() const {
-  const bool is_six = host.find(':') != host.npos;
-  return "http://" + (is_six ? "[" + host + "]" : host) + ":" + port + path;
-}
+std::string HttpAddress::url() const { return "http://" + authority_of(host, port) + path; }
 
 std::string_view name_of(EngineFailure::Kind kind) {
   switch (kind) {
@@ -161,11 +159,6 @@ struct HttpClient::State {
 
 namespace {
 
-std::string host_of(const HttpAddress& address) {
-  const bool is_six = address.host.find(':') != address.host.npos;
-  return (is_six ? "[" + address.host + "]" : address.host) + ":" + address.port;
-}
-
 std::string head_of(const HttpAddress& address, std::string_view method, std::string_view path, std::string_view body,
                     const std::vector<HttpHeader>& headers) {
   std::string out;
@@ -174,7 +167,7 @@ std::string head_of(const HttpAddress& address, std::string_view method, std::st
       .append(address.path)
       .append(path)
       .append(" HTTP/1.1\r\nHost: ")
-      .append(host_of(address));
+      .append(authority_of(address.host, address.port));
   out += "\r\nAccept: */*\r\n";
   if (!body.empty()) out += "Content-Type: application/json\r\n";
   if (!body.empty() || method != "GET")

@@ -9,18 +9,13 @@
 #include <optional>
 
 #include "base/ascii.h"
+#include "base/lowered.h"
 
 namespace parlance::serve {
 
 namespace {
 
 namespace ip = boost::asio::ip;
-
-std::string in_lower_case(std::string_view text) {
-  std::string made(text);
-  for (char& c : made) c = ascii::lower(c);
-  return made;
-}
 
 /// A host without its port, without the brackets of an address and the dot that may end a name; unset: it is none.
 std::optional<std::string> host_in(std::string_view authority) {
@@ -35,7 +30,7 @@ std::optional<std::string> host_in(std::string_view authority) {
   const auto fits = [is_six](char c) { return ascii::is_word(c) || c == '-' || c == '.' || (is_six && c == ':'); };
   if (!is_port || !std::all_of(host.begin(), host.end(), fits)) return std::nullopt;
   if (host.ends_with('.')) host.remove_suffix(1);
-  return in_lower_case(host);
+  return ascii::lowered(host);
 }
 
 std::optional<ip::address> address_in(std::string_view host) {
@@ -54,7 +49,7 @@ bool leads_back(const ip::address& address) {
 std::vector<std::string> names_of_this_machine() {
   std::array<char, 256> name{};
   if (::gethostname(name.data(), name.size() - 1) != 0 || name[0] == '\0') return {};
-  const std::string whole = in_lower_case(name.data()), label = whole.substr(0, whole.find('.'));
+  const std::string whole = ascii::lowered(name.data()), label = whole.substr(0, whole.find('.'));
   return {whole, label, label + ".local"};
 }
 
@@ -67,7 +62,7 @@ std::string sentence(std::string_view what, const std::optional<std::string>& ho
 }  // namespace
 
 KnownHosts::KnownHosts(std::vector<std::string> more) : names_(names_of_this_machine()) {
-  for (const std::string& name : more) names_.push_back(in_lower_case(name));
+  for (const std::string& name : more) names_.push_back(ascii::lowered(name));
 }
 
 bool KnownHosts::knows_name(std::string_view name) const {
@@ -86,7 +81,7 @@ bool KnownHosts::knows_host(std::string_view host) const {
 bool KnownHosts::knows_origin(std::string_view origin, std::string_view asked) const {
   const std::size_t colon = origin.find("://");
   if (colon == origin.npos) return false;
-  const std::string scheme = in_lower_case(origin.substr(0, colon));
+  const std::string scheme = ascii::lowered(origin.substr(0, colon));
   if (scheme != "http" && scheme != "https") return true;
   const std::optional<std::string> host = host_in(origin.substr(colon + 3));
   if (!host || host->empty()) return false;
@@ -102,6 +97,10 @@ std::string KnownHosts::refusal_of(const HttpRequest& request) const {
   if (origin.empty() || knows_origin(origin, *host)) return {};
   const std::size_t colon = origin.find("://");
   return sentence("the Origin", colon == origin.npos ? std::nullopt : host_in(origin.substr(colon + 3)));
+}
+
+std::string authority_of(const std::string& host, const std::string& port) {
+  return (host.find(':') != host.npos ? "[" + host + "]" : host) + ":" + port;
 }
 
 bool is_loopback(const std::string& address) {

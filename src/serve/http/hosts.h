@@ -29,6 +29,8 @@ class KnownHosts {
   std::vector<std::string> names_;  ///< in lower case
 };
 
+/// "HOST:PORT", where an IPv6 address stands in brackets.
+std::string authority_of(const std::string& host, const std::string& port);
 /// Can only programs of this machine connect to a server at this address?
 bool is_loopback(const std::string& address);
 

@@ -5,6 +5,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/prefer.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <cstddef>
 #include <exception>
 #include <optional>
 #include <type_traits>
@@ -43,6 +44,16 @@ template <typename Work>
 Task<std::invoke_result_t<Work&>> in_pool(WorkerPool& pool, Work& work) {
   const auto give = [&pool](auto job) { pool.post(std::move(job)); };
   co_return co_await elsewhere(give, work);
+}
+
+/// Bytes that a thread which serves connections goes through itself.
+constexpr std::size_t kShortWork = std::size_t{64} << 10;
+
+/// What `work()` returns: at once where it goes through few bytes, else in_pool().
+template <typename Work>
+Task<std::invoke_result_t<Work&>> in_pool_if_long(WorkerPool& pool, std::size_t bytes, Work& work) {
+  if (bytes <= kShortWork) co_return work();
+  co_return co_await in_pool(pool, work);
 }
 
 }  // namespace parlance::serve

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/ascii.h"
+#include "base/lowered.h"
 
 namespace parlance::serve {
 
@@ -20,8 +21,7 @@ std::vector<std::string> codings_of(const http::fields& fields, http::field name
     std::string_view rest(at->value().data(), at->value().size());
     for (bool more = true; more;) {
       const std::size_t comma = rest.find(',');
-      std::string& coding = all.emplace_back(ascii::trimmed(rest.substr(0, comma)));
-      for (char& c : coding) c = ascii::lower(c);
+      all.push_back(ascii::lowered(ascii::trimmed(rest.substr(0, comma))));
       more = comma != rest.npos;
       if (more) rest.remove_prefix(comma + 1);
     }

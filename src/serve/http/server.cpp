@@ -26,7 +26,7 @@
 #include <optional>
 #include <unordered_set>
 
-#include "base/ascii.h"
+#include "base/lowered.h"
 #include "serve/http/refusal.h"
 #include "serve/http/send_now.h"
 
@@ -55,12 +55,6 @@ struct Connection {
   bool lingers = false;  ///< the client may still send behind its last answer
 };
 
-std::string lower_case(std::string_view text) {
-  std::string made(text);
-  for (char& c : made) c = ascii::lower(c);
-  return made;
-}
-
 /// A target's path and query: a client may write the whole URL, as to a proxy (RFC 9112, 3.2.2). Whether the host is
 /// one of ours, the header says, which clients have to send all the same.
 std::string_view origin_form(std::string_view target) {
@@ -79,7 +73,7 @@ HttpRequest header_of(const http::request<http::string_body>& message) {
   made.path = std::string(target.substr(0, question));
   if (question != target.npos) made.query = std::string(target.substr(question + 1));
   for (const auto& field : message) {
-    made.headers.push_back({lower_case({field.name_string().data(), field.name_string().size()}),
+    made.headers.push_back({ascii::lowered({field.name_string().data(), field.name_string().size()}),
                             std::string(field.value().data(), field.value().size())});
   }
   return made;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <string_view>
@@ -64,6 +65,12 @@ std::string plain_json(Value value) {
   std::string out;
   append_plain(out, value);
   return out;
+}
+
+std::string real_json(double value) {
+  char text[32];
+  const auto [end, failed] = std::to_chars(text, text + sizeof text, value);
+  return failed == std::errc() ? std::string(text, end) : "0";
 }
 
 }  // namespace parlance::serve

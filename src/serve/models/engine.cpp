@@ -5,12 +5,11 @@
 #include <charconv>
 #include <limits>
 
+#include "serve/models/probe_text.h"
+
 namespace parlance::serve {
 
 namespace {
-
-/// Words, digits, letters of two bytes, a sign of four: what tokenizers differ in.
-constexpr std::string_view kPlain = "Hello, world! The year 2026, 3.14 metres. Köln über\n\n  x_y don't 🙂 日本";
 
 /// The texts of control tokens one after the other: those that end a reply, and others of the vocabulary.
 std::string control_probe(const ServedModel& model) {
@@ -108,7 +107,7 @@ Task<std::vector<std::string>> check_engine(const ServedModel& model) {
   }
   if (model.limits.reasoning_tokens > 0 && !facts.gives_ids) warnings.emplace_back(kReasoningUnlimited);
   if (model.check_tokenizer) {
-    const std::string plain(kPlain), control = control_probe(model);
+    const std::string plain(kProbeText), control = control_probe(model);
     bool told = co_await compare(model, plain);
     if (told) told = co_await compare(model, control);
     if (!told) warnings.push_back("this engine does not tell its tokens: nobody has compared its tokenizer with ours");

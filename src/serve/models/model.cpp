@@ -47,12 +47,15 @@ std::size_t bytes_of_texts(const ServedModel& model, std::span<const TokenId> id
 
 Result<void> complete(ServedModel& model) {
   const TokenizerFacts& facts = model.tokenizer->facts();
+  std::vector<std::string> added_texts;
   for (const AddedToken& token : facts.added) {
+    added_texts.push_back(token.text);
     const auto at = static_cast<std::size_t>(token.id);
     if (token.id < 0) continue;
     if (model.control.size() <= at) model.control.resize(at + 1);
     model.control[at] = true;
   }
+  model.added_texts = TextSearch(added_texts);
   constexpr std::size_t kMostSizes = std::size_t{1} << 20;
   const std::size_t sizes = std::min(facts.vocabulary_size, kMostSizes);
   model.text_sizes.reserve(sizes);

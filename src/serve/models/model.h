@@ -14,6 +14,7 @@
 #include "serve/models/patience.h"
 #include "serve/models/readiness.h"
 #include "serve/models/slots.h"
+#include "serve/models/text_search.h"
 
 namespace parlance::serve {
 
@@ -29,6 +30,7 @@ struct ServedModel {
   std::vector<std::string> stop_texts{};  ///< those of all `stops`
   std::vector<bool> control{};  ///< by id: the token is a control token, as ReplyParser::feed_token() takes it
   std::vector<std::uint32_t> text_sizes{};  ///< by id, in bytes
+  TextSearch added_texts{};                 ///< for those of the vocabulary's added tokens, by their place in its facts
   RenderOptions render{};
   std::function<CivilTime()> clock{};  ///< null: the time of `render`
   TokenizeOptions tokenize{};

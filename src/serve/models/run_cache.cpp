@@ -2,7 +2,6 @@
 #include "serve/models/run_cache.h"
 
 #include <algorithm>
-#include <cstring>
 #include <span>
 
 namespace parlance::serve {
@@ -20,17 +19,16 @@ RunCache::RunCache(std::unique_ptr<Tokenizer> tokenizer, std::size_t bytes)
 /// All texts that the tokenizer searches the prompt itself for, since one may hold another.
 void RunCache::read_marks() {
   const std::vector<TokenId>& symbols = facts_.symbols;
+  std::vector<std::string> texts;
   for (const AddedToken& token : facts_.added) {
     if (token.text.empty() || token.normalized) continue;
     const bool is_symbol = std::find(symbols.begin(), symbols.end(), token.id) != symbols.end();
     const bool blank = std::string_view(" \t\r\n").find(token.text[0]) != std::string_view::npos;
     const bool cuts = token.special && !token.lstrip && !token.single_word && !is_symbol && !blank;
-    marks_.push_back({token.text, token.id, cuts});
-    begins_[static_cast<unsigned char>(token.text[0])] = true;
+    marks_.push_back({.bytes = token.text.size(), .id = token.id, .cuts = cuts});
+    texts.push_back(token.text);
   }
-  std::sort(marks_.begin(), marks_.end(), [](const Mark& a, const Mark& b) { return a.text < b.text; });
-  if (std::count(begins_.begin(), begins_.end(), true) == 1)
-    only_byte_ = static_cast<int>(std::find(begins_.begin(), begins_.end(), true) - begins_.begin());
+  search_ = TextSearch(texts);
 }
 
 std::string RunCache::text_of(TokenId id) const {
@@ -38,45 +36,15 @@ std::string RunCache::text_of(TokenId id) const {
   return id >= 0 && at < texts_.size() ? texts_[at] : std::string();
 }
 
-/// The longest mark that begins here; null if none does. The marks that begin as the text does are a range that becomes
-/// smaller with each byte.
-const RunCache::Mark* RunCache::mark_at(std::string_view text, std::size_t at) const {
-  auto first = marks_.begin(), last = marks_.end();
-  const Mark* found = nullptr;
-  for (std::size_t size = 0; first != last; ++size) {
-    if (first->text.size() == size) {
-      found = &*first;
-      if (++first == last) break;
-    }
-    if (at + size >= text.size()) break;
-    const auto byte = static_cast<unsigned char>(text[at + size]);
-    const auto byte_of = [size](const Mark& mark) { return static_cast<unsigned char>(mark.text[size]); };
-    first = std::partition_point(first, last, [&](const Mark& mark) { return byte_of(mark) < byte; });
-    last = std::partition_point(first, last, [&](const Mark& mark) { return byte_of(mark) == byte; });
-  }
-  return found;
-}
-
 std::vector<RunCache::Piece> RunCache::pieces_of(std::string_view text) const {
   std::vector<Piece> pieces = {{}};
-  for (std::size_t at = 0; at < text.size();) {
-    if (only_byte_ >= 0) {
-      const void* found = std::memchr(text.data() + at, only_byte_, text.size() - at);
-      if (found == nullptr) break;
-      at = static_cast<std::size_t>(static_cast<const char*>(found) - text.data());
-    } else if (!begins_[static_cast<unsigned char>(text[at])]) {
-      ++at;
-      continue;
-    }
-    const Mark* const mark = mark_at(text, at);
-    if (mark == nullptr) {
-      ++at;
-      continue;
-    }
-    if (mark->cuts && at > 0) pieces.push_back({at, mark});
-    at += mark->text.size();
+  for (std::size_t at = 0;;) {
+    const std::optional<TextSearch::Match> found = search_.find(text, at);
+    if (!found) return pieces;
+    const Mark& mark = marks_[found->number];
+    if (mark.cuts && found->begin > 0) pieces.push_back({found->begin, &mark});
+    at = found->begin + mark.bytes;
   }
-  return pieces;
 }
 
 namespace {
@@ -101,9 +69,20 @@ RunCache::Tokens RunCache::find(Shard& shard, std::string_view key) const {
   const auto older = shard.older.find(key);
   if (older == shard.older.end()) return nullptr;
   Tokens tokens = older->second.second;
-  shard.bytes += size_of_entry(key, *tokens);
-  shard.newer.insert(shard.older.extract(older));
+  const std::size_t bytes = size_of_entry(key, *tokens);
+  auto moved = shard.older.extract(older);
+  shard.older_bytes -= bytes;
+  make_room(shard, bytes);
+  shard.bytes += bytes;
+  shard.newer.insert(std::move(moved));
   return tokens;
+}
+
+/// Under the shard's lock: for what becomes one of the newer.
+void RunCache::make_room(Shard& shard, std::size_t bytes) const {
+  if (shard.bytes + bytes <= most_) return;
+  shard.older = std::exchange(shard.newer, {});
+  shard.older_bytes = std::exchange(shard.bytes, 0);
 }
 
 void RunCache::keep(Shard& shard, std::string_view key, Tokens tokens) const {
@@ -112,10 +91,7 @@ void RunCache::keep(Shard& shard, std::string_view key, Tokens tokens) const {
   auto text = std::make_unique<std::string>(key);
   const std::string_view view = *text;
   const std::lock_guard lock(shard.mutex);
-  if (shard.bytes + bytes > most_) {
-    shard.older = std::exchange(shard.newer, {});
-    shard.older_bytes = std::exchange(shard.bytes, 0);
-  }
+  make_room(shard, bytes);
   if (shard.newer.try_emplace(view, std::move(text), std::move(tokens)).second) shard.bytes += bytes;
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "parlance/tokenizer.h"
+#include "serve/models/text_search.h"
 
 namespace parlance::serve {
 
@@ -45,7 +46,7 @@ class RunCache final : public Tokenizer {
   };
   using Tokens = std::shared_ptr<const Encoded>;
   struct Mark {
-    std::string text;
+    std::size_t bytes = 0;  ///< of its text
     TokenId id = -1;
     bool cuts = false;
   };
@@ -62,19 +63,18 @@ class RunCache final : public Tokenizer {
 
   void read_marks();
   std::string text_of(TokenId id) const;
-  const Mark* mark_at(std::string_view text, std::size_t at) const;
   std::vector<Piece> pieces_of(std::string_view text) const;
   Result<Tokens> tokens_of(std::string_view piece, const Mark* mark) const;
   Tokens find(Shard& shard, std::string_view key) const;
+  void make_room(Shard& shard, std::size_t bytes) const;
   void keep(Shard& shard, std::string_view key, Tokens tokens) const;
 
   static constexpr std::size_t kShards = 16;
 
   std::unique_ptr<Tokenizer> tokenizer_;
-  std::size_t most_;                               ///< bytes of half a shard
-  std::vector<Mark> marks_;                        ///< by text
-  std::array<bool, 256> begins_{};                 ///< bytes that a mark begins with
-  int only_byte_ = -1;                             ///< the one that all begin with
+  std::size_t most_;  ///< bytes of half a shard
+  std::vector<Mark> marks_;
+  TextSearch search_;                              ///< for the text of each
   std::vector<std::string> texts_;                 ///< of the tokens by id, where these are known to be few
   mutable std::array<Shard, 2 * kShards> shards_;  ///< the second half: of texts' begins
 };

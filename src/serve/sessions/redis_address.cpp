@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "serve/http/hosts.h"
 #include "serve/sessions/redis.h"
 
 namespace parlance::serve {
@@ -76,7 +77,7 @@ Result<RedisAddress> RedisAddress::parse(std::string_view url) {
 
 std::string RedisAddress::shown() const {
   if (host.empty()) return "unix://" + path;
-  return "redis://" + (host.find(':') == host.npos ? host : "[" + host + "]") + ":" + std::to_string(port);
+  return "redis://" + authority_of(host, std::to_string(port));
 }
 
 }  // namespace parlance::serve

@@ -3,13 +3,15 @@
 #include "serve/sessions/saved_held.h"
 
 #include <algorithm>
-#include <array>
 #include <limits>
+#include <optional>
 
 #include "base/sha256.h"
 #include "parlance/json.h"
 #include "parlance/json_writer.h"
 #include "serve/json/members.h"
+#include "serve/json/moment.h"
+#include "serve/models/probe_text.h"
 
 namespace parlance::serve {
 
@@ -30,14 +32,13 @@ std::string added_json(const TokenizerFacts& facts) {
 
 /// Of what each id stands for, and of how some text is encoded.
 std::string vocabulary_hash(const Tokenizer& tokenizer) {
-  constexpr std::string_view kText = "Hello, world! The year 2026, 3.14 metres. Köln über\n\n  x_y don't 🙂 日本";
   std::string all;
   for (std::size_t id = 0; id < tokenizer.facts().vocabulary_size; ++id) {
     const std::string text = tokenizer.token_text(static_cast<TokenId>(id));
     all.append(std::to_string(text.size())).append(":").append(text);
   }
   std::vector<EncodedToken> tokens;
-  if (tokenizer.encode(kText, nullptr, tokens)) {
+  if (tokenizer.encode(kProbeText, nullptr, tokens)) {
     for (const EncodedToken& token : tokens) all.append(",").append(std::to_string(token.id));
   }
   return sha256(all);
@@ -53,13 +54,6 @@ std::string options_json(const ServedModel& model) {
   made.flag("add_special_tokens", tokens.add_special_tokens).flag("as_is", render.as_is);
   made.flag("add_generation_prompt", render.add_generation_prompt).flag("continue_final", render.continue_final);
   return made.take();
-}
-
-std::string moment(const CivilTime& now) {
-  JsonWriter list('[');
-  for (const int part : {now.year, now.month, now.day, now.hour, now.minute, now.second, now.microsecond})
-    list.item(std::to_string(part));
-  return list.take();
 }
 
 std::string calls_json(const std::vector<ToolCall>& calls) {
@@ -89,15 +83,9 @@ struct HeldReader {
     return fits ? value.integer : 0;
   }
   CivilTime moment(std::string_view name) {
-    CivilTime made;
-    const std::array parts = {&made.year, &made.month, &made.day, &made.hour, &made.minute, &made.second};
-    const std::array<std::int64_t, 6> most = {9999, 12, 31, 23, 59, 59};
-    const std::span<const Value> items = from[name].items();
-    fits = fits && items.size() == parts.size() + 1;
-    for (std::size_t i = 0; fits && i < parts.size(); ++i) *parts[i] = static_cast<int>(number(items[i], most[i]));
-    if (fits) made.microsecond = static_cast<int>(number(items[parts.size()], 999'999));
-    fits = fits && made.month > 0 && made.day > 0;
-    return made;
+    const std::optional<CivilTime> made = moment_of(from[name]);
+    fits = fits && made.has_value();
+    return made.value_or(CivilTime());
   }
   Message reply() {
     Message made{.role = "assistant", .content = text("content"), .reasoning_content = text("reasoning")};
@@ -304,7 +292,7 @@ std::string save(const Held& held, SavedAs as) {
   head.text("previous", held.previous).text("superseded", held.superseded).text("first", held.first);
   head.number("messages", whole_number(held.messages)).number("own_messages", whole_number(held.own.messages));
   head.number("own_bytes", whole_number(held.own.bytes)).number("turn", static_cast<std::int64_t>(held.turn));
-  head.raw("now", moment(held.now)).number("with_tools", held.with_tools ? 1 : 0);
+  head.raw("now", moment_json(held.now)).number("with_tools", held.with_tools ? 1 : 0);
   head.number("whole", is_whole ? 1 : 0).text("before", behind.name).number("before_ids", whole_number(behind.ids));
   head.number("before_text", whole_number(behind.text)).number("before_messages", whole_number(behind.messages));
   head.number("text", whole_number(held.session.text().size() - first_byte));

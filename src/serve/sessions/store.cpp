@@ -117,6 +117,7 @@ void SessionStore::put(const std::shared_ptr<const Held>& held, std::vector<std:
   entry.front().bytes = held->bytes() + entry.front().names.bytes();
   {
     const std::lock_guard lock(mutex_);
+    if (unwanted_ && unwanted_(held->model)) return;  // a turn that was under way while its model was replaced
     const auto same = newest_of(entry.front().names.first());
     if (!is_wanted(same != whole_.end())) return;
     if (same != whole_.end()) drop(same, dropped);
@@ -184,13 +185,14 @@ void SessionStore::drop(const std::string& name, std::string_view model) {
   for (auto found = newest_of(whole); found != whole_.end(); found = newest_of(whole)) drop(found, dropped);
 }
 
-void SessionStore::drop_models(const std::function<bool(const std::shared_ptr<const ServedModel>&)>& unwanted) {
+void SessionStore::drop_models(Unwanted unwanted) {
   Order dropped;
   const std::lock_guard lock(mutex_);
+  std::swap(unwanted_, unwanted);  // the one before, which may be the last to have old models, ends without the lock
   for (Order* const order : {&whole_, &past_}) {
     for (auto at = order->begin(); at != order->end();) {
       const auto which = at++;
-      if (unwanted(which->model())) drop(which, dropped);
+      if (unwanted_(which->model())) drop(which, dropped);
     }
   }
 }

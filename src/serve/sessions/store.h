@@ -134,8 +134,9 @@ class SessionStore {
 
   /// Drops every turn of this model under this name.
   void drop(const std::string& name, std::string_view model);
-  /// Drops what is of a model that is not wanted.
-  void drop_models(const std::function<bool(const std::shared_ptr<const ServedModel>&)>& unwanted);
+  using Unwanted = std::function<bool(const std::shared_ptr<const ServedModel>&)>;
+  /// Drops what is of a model that is not wanted, and keeps nothing of one from now on.
+  void drop_models(Unwanted unwanted);
 
   struct Use {
     std::size_t conversations = 0;
@@ -173,6 +174,7 @@ class SessionStore {
   mutable std::mutex mutex_;
   Order whole_, past_;  ///< the last used first, each with its names in the index
   NameIndex<Order::iterator> index_;
+  Unwanted unwanted_;  ///< empty: all models are wanted
   /// Turns of past_ that were asked for last, as they were: a client may ask again for what it has gone back to.
   std::list<std::pair<std::shared_ptr<const Past>, std::shared_ptr<const Held>>> restored_;
   std::size_t bytes_ = 0;  ///< of the entries, without their Past, and of restored_

@@ -12,15 +12,13 @@ namespace {
 
 constexpr std::string_view kOpens = "add_generation_prompt", kGoesOn = "continue_final_message";
 
-bool is_true(Value value) { return value.is(Kind::boolean) && value.integer != 0; }
-
 bool has_text(Value content) {
   if (content.is_string()) return !whole_text(content).empty();
   return std::ranges::any_of(content.items(), [](Value part) { return !whole_text(part["text"]).empty(); });
 }
 
 /// Does the message say it itself, by a member that some providers' APIs have for it?
-bool asks_to_go_on(Value message) { return is_true(message["prefix"]) || is_true(message["partial"]); }
+bool asks_to_go_on(Value message) { return flag_of(message["prefix"], false) || flag_of(message["partial"], false); }
 
 /// A call or a thought that nobody answered is no beginning of a text.
 bool ends_with_text(Value message, Value body) {
@@ -44,7 +42,7 @@ Result<void> say_where_reply_begins(Conversation& conversation, Value body, Repl
   if (messages.empty() || messages.back()["role"].text() != "assistant") return {};
   const Value variables = conversation.variables();
   const Value opens = variables[kOpens], goes_on = variables[kGoesOn];
-  if (is_true(goes_on)) return {};
+  if (flag_of(goes_on, false)) return {};
   if (asks_to_go_on(messages.back())) return conversation.set_json(kGoesOn, "true");
   if (is_given(opens)) return {};
   const bool by_itself = api == ReplyApi::anthropic || api == ReplyApi::ollama;
