@@ -5,10 +5,10 @@
 #include <cstdint>
 
 #include "capture_file.h"
-#include "cli/transcript_page.h"
+#include "cli/agent/transcript_page.h"
 #include "parlance/agent.h"
-#include "serve/agent_journal.h"
-#include "serve/recorded_engine.h"
+#include "serve/agent/agent_journal.h"
+#include "serve/record/recorded_engine.h"
 #include "serve_model.h"
 #include "small_limits.h"
 

@@ -6,7 +6,7 @@
 
 #include "capture_file.h"
 #include "serve/capture/export.h"
-#include "serve/replay.h"
+#include "serve/record/replay.h"
 #include "serve_model.h"
 #include "small_limits.h"
 

@@ -207,7 +207,7 @@ def awaited_aggregates(root):
 TEXT = re.compile(r'//[^\n]*|"(?:[^"\\\n]|\\.)*"')
 OPTION = re.compile(r"(?<![\w'-])--[a-z]|\bparlance [a-z]+ --?\w|(?<=[ \"])-[a-z] [A-Z]")
 PROGRAMS = ("agent", "cli", "serve")  # what is built for the command alone
-OPTION_WORDS = re.compile(r'^    \{"([^"]+)", "', re.MULTILINE)  # a row of src/cli/option_words.cpp
+OPTION_WORDS = re.compile(r'^    \{"([^"]+)", "', re.MULTILINE)  # a row of src/cli/options/option_words.cpp
 
 
 def command_words(root):
@@ -224,11 +224,11 @@ def command_words(root):
             texts.append(match[0])
             if OPTION.search(match[0]):
                 line = text.count("\n", 0, match.start()) + 1
-                yield f"{place}:{line} names an option of the command line: name the library's own, and src/cli/option_words.cpp has the option"
-    rows = root / "src" / "cli" / "option_words.cpp"
+                yield f"{place}:{line} names an option of the command line: name the library's own, and src/cli/options/option_words.cpp has the option"
+    rows = root / "src" / "cli" / "options" / "option_words.cpp"
     for words in OPTION_WORDS.findall(rows.read_text("utf-8") if rows.exists() else ""):
         if not any(words in text for text in texts):
-            yield f"src/cli/option_words.cpp: no text of the library has '{words}'"
+            yield f"src/cli/options/option_words.cpp: no text of the library has '{words}'"
 
 
 def main():

@@ -1,7 +1,7 @@
 // The table of commands.
 #include "cli/commands.h"
 
-#include "cli/options.h"
+#include "cli/options/options.h"
 #include "cli/output.h"
 
 namespace parlance::cli {

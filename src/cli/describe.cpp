@@ -6,10 +6,10 @@
 
 #include "cli/commands.h"
 #include "cli/lists.h"
-#include "cli/options.h"
+#include "cli/options/options.h"
+#include "cli/options/tokenizer_choice.h"
 #include "cli/texts_json.h"
 #include "cli/token_stats.h"
-#include "cli/tokenizer_choice.h"
 #include "parlance/conversation.h"
 #include "parlance/grammar.h"
 #include "parlance/json_writer.h"

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "cli/input.h"
-#include "cli/prompt_options.h"
+#include "cli/options/prompt_options.h"
 #include "cli/tokens_json.h"
 #include "cli/unknown_text.h"
 #include "parlance/json.h"

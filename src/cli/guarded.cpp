@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <string>
 
+#include "cli/lines/row.h"
 #include "cli/report.h"
-#include "cli/row.h"
 
 namespace parlance::cli {
 namespace {

@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-#include "cli/prompt_options.h"
+#include "cli/options/prompt_options.h"
 
 namespace parlance::cli {
 

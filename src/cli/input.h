@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "cli/archive.h"
+#include "cli/lines/archive.h"
 #include "parlance/result.h"
 
 namespace parlance::cli {

@@ -4,8 +4,8 @@
 #include <cinttypes>
 #include <cstdio>
 
-#include "cli/option_words.h"
-#include "cli/options.h"
+#include "cli/options/option_words.h"
+#include "cli/options/options.h"
 #include "cli/report.h"
 
 namespace parlance::cli {

@@ -13,7 +13,7 @@
 
 #include "base/nearest.h"
 #include "cli/commands.h"
-#include "cli/options.h"
+#include "cli/options/options.h"
 #include "cli/output.h"
 #include "cli/report.h"
 #include "parlance/version.h"

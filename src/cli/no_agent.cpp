@@ -1,6 +1,6 @@
 // Stands for the agent in a build without it.
 #include "cli/commands.h"
-#include "cli/prompt_options.h"
+#include "cli/options/prompt_options.h"
 #include "cli/report.h"
 
 namespace parlance::cli {

@@ -2,7 +2,7 @@
 #include "parlance/result.h"
 #include "serve/capture/export.h"
 #include "serve/capture/index.h"
-#include "serve/replay.h"
+#include "serve/record/replay.h"
 #include "serve/serve.h"
 
 namespace parlance::serve {

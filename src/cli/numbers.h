@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "cli/options.h"
+#include "cli/options/options.h"
 
 namespace parlance::cli {
 

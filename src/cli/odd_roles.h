@@ -6,7 +6,7 @@
 #include <mutex>
 #include <string>
 
-#include "cli/prompt_options.h"
+#include "cli/options/prompt_options.h"
 
 namespace parlance::cli {
 

@@ -18,12 +18,12 @@
 #include <thread>
 #include <utility>
 
-#include "cli/archive.h"
 #include "cli/input.h"
 #include "cli/interruption.h"
-#include "cli/prompt_options.h"
+#include "cli/lines/archive.h"
+#include "cli/lines/unfinished_file.h"
+#include "cli/options/prompt_options.h"
 #include "cli/report.h"
-#include "cli/unfinished_file.h"
 
 namespace parlance::cli {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "base/utf8.h"
 #include "base/visible.h"
-#include "cli/option_words.h"
+#include "cli/options/option_words.h"
 #include "cli/output.h"
 #include "parlance/json_writer.h"
 

@@ -14,9 +14,9 @@
 
 #include "cli/input.h"
 #include "cli/numbers.h"
-#include "cli/options.h"
+#include "cli/options/options.h"
+#include "cli/options/prompt_options.h"
 #include "cli/output.h"
-#include "cli/prompt_options.h"
 #include "cli/report.h"
 #include "parlance/json_writer.h"
 #include "parlance/source.h"

@@ -16,14 +16,14 @@
 #include "serve/http/server.h"
 #include "serve/http/worker_pool.h"
 #include "serve/inspect/inspector.h"
-#include "serve/kept.h"
 #include "serve/log.h"
 #include "serve/metrics.h"
 #include "serve/offer.h"
 #include "serve/sessions/shared.h"
 #include "serve/sessions/store.h"
-#include "serve/stored_conversations.h"
-#include "serve/stored_responses.h"
+#include "serve/stored/kept.h"
+#include "serve/stored/stored_conversations.h"
+#include "serve/stored/stored_responses.h"
 
 namespace parlance::serve {
 

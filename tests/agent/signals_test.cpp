@@ -6,7 +6,7 @@
 #include <csignal>
 #include <cstdio>
 
-#include "cli/agent_signals.h"
+#include "cli/agent/agent_signals.h"
 
 namespace {
 

@@ -3,8 +3,8 @@
 #include <cstdio>
 #include <string>
 
-#include "serve/stored_conversations.h"
-#include "serve/stored_responses.h"
+#include "serve/stored/stored_conversations.h"
+#include "serve/stored/stored_responses.h"
 
 namespace {
 

@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "parlance/json_writer.h"
-#include "serve/fronts/item_list.h"
 #include "serve/fronts/request_parts.h"
+#include "serve/fronts/responses/item_list.h"
 #include "serve/fronts/routes.h"
 #include "serve/http/together.h"
 

@@ -6,11 +6,11 @@
 #include "serve/fronts/apart.h"
 #include "serve/fronts/chat_request.h"
 #include "serve/fronts/request_parts.h"
-#include "serve/fronts/response_events.h"
+#include "serve/fronts/responses/response_events.h"
 #include "serve/http/event_stream.h"
 #include "serve/http/together.h"
 #include "serve/random_id.h"
-#include "serve/recorder.h"
+#include "serve/record/recorder.h"
 
 namespace parlance::serve {
 

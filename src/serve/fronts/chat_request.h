@@ -6,8 +6,8 @@
 
 #include "parlance/reply_api.h"
 #include "serve/fronts/losses.h"
-#include "serve/fronts/message_shape.h"
 #include "serve/fronts/routes.h"
+#include "serve/fronts/shapes/message_shape.h"
 #include "serve/turn/turn.h"
 
 namespace parlance::serve {

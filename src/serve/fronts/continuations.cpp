@@ -4,12 +4,12 @@
 #include <cmath>
 
 #include "parlance/json_writer.h"
-#include "serve/continuation_recorder.h"
 #include "serve/fronts/own_grammar.h"
 #include "serve/fronts/request_parts.h"
 #include "serve/http/event_stream.h"
 #include "serve/http/together.h"
 #include "serve/json/plain.h"
+#include "serve/record/continuation_recorder.h"
 #include "serve/turn/turn.h"
 
 namespace parlance::serve {

@@ -5,8 +5,8 @@
 
 #include "serve/fronts/apart.h"
 #include "serve/fronts/continuations.h"
-#include "serve/fronts/member_values.h"
 #include "serve/fronts/request_parts.h"
+#include "serve/fronts/shapes/member_values.h"
 #include "serve/random_id.h"
 
 namespace parlance::serve {

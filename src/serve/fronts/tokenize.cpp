@@ -5,11 +5,11 @@
 #include "serve/fronts/apart.h"
 #include "serve/fronts/block_error.h"
 #include "serve/fronts/chat_request.h"
-#include "serve/fronts/message_shape.h"
 #include "serve/fronts/request_parts.h"
 #include "serve/fronts/routes.h"
+#include "serve/fronts/shapes/message_shape.h"
+#include "serve/fronts/shapes/tool_shape.h"
 #include "serve/fronts/threads.h"
-#include "serve/fronts/tool_shape.h"
 #include "serve/turn/prompt_ids.h"
 #include "serve/turn/reply_begin.h"
 
