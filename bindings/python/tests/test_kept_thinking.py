@@ -49,15 +49,19 @@ NAMES = sorted({*SEEN, *TEMPLATES} & {path.name for path in FILES})
 CONTROL = re.compile(r"<[a-z_]+\|>|<\|[a-z_]+>|<[|\uff5c][^<>'\"{}\s]{1,60}[|\uff5c]>|</?think>|</?tool_call>|</?assistant>|\]~b\]|\[e~\[")
 
 
-@functools.cache
-def tokenizer(name: str) -> Any:
-    text = (CORPUS / "templates" / name).read_bytes().decode("utf-8")
+def tokenizer_for(text: str) -> Any:
+    """The small one with the control tokens of a template's text."""
     made = PreTrainedTokenizerFast(tokenizer_file=str(TOKENIZERS / "chatml" / "tokenizer.json"))
     made.add_tokens(sorted(set(CONTROL.findall(text))), special_tokens=True)
     ends = [token for token in ("<\uff5cend\u2581of\u2581sentence\uff5c>", "<|im_end|>") if token in text]
     made.add_special_tokens({"eos_token": (ends or ["<|endoftext|>"])[0]})
     made.chat_template = text
     return made
+
+
+@functools.cache
+def tokenizer(name: str) -> Any:
+    return tokenizer_for((CORPUS / "templates" / name).read_bytes().decode("utf-8"))
 
 
 def renderer_of(name: str) -> ParlanceRenderer:
