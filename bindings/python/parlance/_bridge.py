@@ -143,7 +143,7 @@ class Source(Protocol):
         ...
 
     def bare_text(self, messages: Sequence[Any], until: int | None = None) -> str:
-        """The prompt without empty reasoning; to the end of the text of message `until`, without a generation prompt then."""
+        """The prompt without marks of empty reasoning; to the end of the text of message `until`, without a generation prompt then."""
         ...
 
     def behind_reasoning(self, messages: Sequence[Any], number: int) -> str:
