@@ -154,15 +154,20 @@ class Attribution:
 
     def sampled(self) -> list[bool]:
         """What the model would write: the assistant's ranges, each up to its first stop token."""
-        sampled, at, over = [], 0, False
+        return [turn is not None for turn in self._turns()]
+
+    def _turns(self) -> list[int | None]:
+        """The number of the assistant's range that each token was sampled in."""
+        turns: list[int | None] = []
+        at, over = 0, False
         for id, (begin, end) in zip(self._tokens.ids, self._tokens.ranges, strict=True):
             while at < len(self._ranges) and begin >= self._ranges[at][1] and begin not in self._closed:
                 at, over = at + 1, False
             inside = at < len(self._ranges) and self._ranges[at][0] < end
-            sampled.append(inside and not over)
+            turns.append(at if inside and not over else None)
             if inside and id in self._stops:
                 over = True
-        return sampled
+        return turns
 
     def owners(self, first: int = 0) -> list[int]:
         """The message of each token, its header and its end among them; -1 for none, as of the generation prompt.
@@ -186,6 +191,20 @@ class Attribution:
             while at < len(cuts) and begin >= cuts[at][0]:
                 at += 1
             owners.append(-1 if begin < preamble or at == len(cuts) else cuts[at][1])
+        return self._with_speakers(owners, pieces)
+
+    def _with_speakers(self, owners: list[int], pieces: Sequence[tuple[int, int, int]]) -> list[int]:
+        """What was sampled is of an assistant's message, also where the template writes it for the last one otherwise or not at all."""
+        spoken = [piece for piece in pieces if self._roles[piece[0]] == "assistant"]
+        speakers = [
+            [(first, message) for message, first, last in spoken if first == begin or (first < end and begin < last)]
+            for begin, end in self._ranges
+        ]
+        for place, (turn, (begin, _)) in enumerate(zip(self._turns(), self._tokens.ranges, strict=True)):
+            if turn is None or not speakers[turn] or (owners[place] >= 0 and self._roles[owners[place]] == "assistant"):
+                continue
+            before = [message for start, message in speakers[turn] if start <= begin]
+            owners[place] = before[-1] if before else speakers[turn][0][1]
         return owners
 
     def _pieces(self) -> list[tuple[int, int, int]]:
@@ -206,9 +225,19 @@ class Attribution:
     def _empty_turns(self, with_text: set[int]) -> list[tuple[int, int, int]]:
         """The turns of an assistant's messages of which nothing is in the prompt, where each of its messages has one turn."""
         answers = [message for message, role in enumerate(self._roles) if role == "assistant"]
-        if len(answers) != len(self._ranges):
+        turns = self._ranges if len(answers) == len(self._ranges) else self._joined_ranges()
+        if len(answers) != len(turns):
             return []
-        return [(message, *span) for message, span in zip(answers, self._ranges, strict=True) if message not in with_text]
+        return [(message, *span) for message, span in zip(answers, turns, strict=True) if message not in with_text]
+
+    def _joined_ranges(self) -> list[tuple[int, int]]:
+        """The assistant's ranges, those that touch as one: a template may mark the text and the end of a turn apart."""
+        joined: list[tuple[int, int]] = []
+        for begin, end in self._ranges:
+            if joined and joined[-1][1] == begin:
+                begin = joined.pop()[0]
+            joined.append((begin, end))
+        return joined
 
     def _message_ends(self, first: int) -> list[int | None]:
         """Where the prompt of the conversation up to each message and the whole one part; None before message `first`, and where there

@@ -20,6 +20,8 @@ from parlance._transformers import REASONING
 
 TOOLS = [{"type": "function", "function": {"name": "look", "description": "Looks.", "parameters": {"type": "object", "properties": {}}}}]
 _CALL = {"id": "call00001", "type": "function", "function": {"name": "look", "arguments": {}}}
+_TEXTS = ("content", "trailing")
+"""The kinds of events whose text stands outside of reasoning and calls."""
 ASKS: dict[str, Any] = {"role": "user", "content": "Three?"}
 PLAIN = {"role": "assistant", "content": "One."}
 _ANSWER = {**PLAIN, "reasoning_content": "Two."}
@@ -29,6 +31,9 @@ _CALLS = [
 ]
 GROWING: list[list[Any]] = [[ASKS, _ANSWER, ASKS, _ANSWER, ASKS], [ASKS, *_CALLS, _ANSWER, ASKS]]
 """Conversations whose ids a stable template keeps as they grow."""
+
+_CONTEXT = 64
+"""So many tokens or characters before a place show how what was sampled there goes on."""
 
 _STAND_INS: list[list[Any]] = [
     [ASKS],
@@ -46,7 +51,11 @@ class Refusal(Exception):
     """Why there is no bridge."""
 
 
-class Lost(Refusal):
+class FinalRefusal(Refusal):
+    """Keeping reasoning that the template would drop makes no bridge of it."""
+
+
+class Lost(FinalRefusal):
     """The template writes nothing of a new message, so that no bridge would tell the model of it."""
 
 
@@ -73,6 +82,9 @@ class Turn:
     added: Set[int] = frozenset()
     """Those that the tokenizer has beside its vocabulary: control tokens, and others that markers are made of."""
     events: list[ReplyEvent] = dataclasses.field(default_factory=list)
+    is_in_reasoning: bool = False
+    """The reply was cut off there: text that came next would be reasoning."""
+    _message: Message | None = None
     _reply: dict[str, Any] = dataclasses.field(default_factory=lambda: dict(PLAIN))
 
     def read(self, reply: Message, events: list[ReplyEvent]) -> None:
@@ -81,12 +93,35 @@ class Turn:
         for call in made.get("tool_calls") or []:
             with contextlib.suppress(ValueError, KeyError):
                 call["function"]["arguments"] = json.loads(call["function"]["arguments"])
-        self.events = events
+        self.events, self._message = events, reply
         self._reply, self.new = as_taken(made, reply, written_text(events), self.new)
 
     def replied(self) -> dict[str, Any]:
         """The reply as templates take it: arguments as an object, and the calls' ids as the results name them."""
         return copy.deepcopy(self._reply)
+
+    @property
+    def stop(self) -> list[int]:
+        """The stop token at the end, if it has one."""
+        return self.completion_ids[-1:] if self.completion_ids and self.completion_ids[-1] in self.stops else []
+
+    def ends_in_call(self) -> bool:
+        """Behind its last call comes no text."""
+        told = [event.kind for event in self.events if event.kind == "call_end" or (event.kind in _TEXTS and event.source.strip())]
+        return told[-1:] == ["call_end"]
+
+    def is_cut_in_marker(self, source: Source) -> bool:
+        """Has it nothing but markers, or was a token that they are made of read as text? Then one did not come to its end.
+
+        A call that was cut off is text with its markers.
+        """
+        if any(event.kind == "malformed" for event in self.events):
+            return False
+        message = self._message
+        said = (message.content or "") + (message.reasoning or "") if message else ""
+        if not said and not (message and message.calls) and not self.is_in_reasoning:
+            return bool(self.completion_ids)
+        return any(source.text([id]).decode("utf-8", "replace") in said for id in self.added & set(self.completion_ids))
 
 
 class Source(Protocol):
@@ -108,7 +143,19 @@ class Source(Protocol):
         ...
 
     def bare_text(self, messages: Sequence[Any], until: int | None = None) -> str:
-        """The prompt without empty reasoning; to the end of the text of message `until`, without a generation prompt then."""
+        """The prompt without marks of empty reasoning; to the end of the text of message `until`, without a generation prompt then."""
+        ...
+
+    def behind_reasoning(self, messages: Sequence[Any], number: int) -> str:
+        """What stands between the reasoning of message `number`, the last, and the stop token or the end; "" if there is no reasoning."""
+        ...
+
+    def closing_mark(self) -> str:
+        """What ends reasoning in replies; "" where they have none."""
+        ...
+
+    def encoded(self, text: str) -> list[int]:
+        """The ids of text that is the template's own."""
         ...
 
     def text(self, ids: Sequence[int]) -> bytes: ...
@@ -164,7 +211,7 @@ def _behind(source: Source, messages: Sequence[Any], reply: dict[str, Any], turn
     sizes = itertools.accumulate(len(source.text([id])) for id in replied)
     at = next((place for place, (id, end) in enumerate(zip(replied, sizes, strict=True)) if end > len(start) and id in turn.stops), None)
     at = len(replied) if at is None else at
-    closed = turn.completion_ids[-1:] if turn.completion_ids and turn.completion_ids[-1] in turn.stops else []
+    closed = turn.stop
     said = turn.completion_ids[: len(turn.completion_ids) - len(closed)]
     if _without_blanks(source.text(said)) != _without_blanks(source.text(replied[:at])[len(start) :]):
         return None  # a marker that was cut off, say, of which the template writes nothing
@@ -176,15 +223,6 @@ def _behind(source: Source, messages: Sequence[Any], reply: dict[str, Any], turn
 
 def _without_blanks(text: bytes) -> bytes:
     return b"".join(text.split())
-
-
-def _is_cut_in_marker(source: Source, turn: Turn) -> bool:
-    """Has it nothing but markers, or was a token that they are made of read as text? Then one did not come to its end."""
-    reply = turn.replied()
-    said = "".join(reply[name] for name in ("content", *REASONING) if isinstance(reply.get(name), str))
-    if not said and not reply.get("tool_calls"):
-        return bool(turn.completion_ids)
-    return any(source.text([id]).decode("utf-8", "replace") in said for id in turn.added & set(turn.completion_ids))
 
 
 def stand_in(source: Source, turn: Turn) -> Bridge:
@@ -219,39 +257,81 @@ def regardless(source: Source, turn: Turn, messages: Sequence[Any] | None) -> Br
 
 
 def _bare(message: Any) -> Any:
-    """Without reasoning."""
+    """Without reasoning; with other content where an assistant's message has nothing else, which templates may not take."""
     if not hasattr(message, "items"):
         return message
-    return {key: value for key, value in message.items() if key not in REASONING}
+    rest = {key: value for key, value in message.items() if key not in REASONING}
+    is_empty = rest.get("role") == "assistant" and not rest.get("content") and not rest.get("tool_calls")
+    return {**rest, "content": PLAIN["content"]} if is_empty else rest
 
 
 def _behind_bare(source: Source, messages: Sequence[Any], turn: Turn) -> Bridge | None:
     """What the template writes behind a reply, by the same conversation without any reasoning.
 
-    None if the template writes its past otherwise even so, empty reasoning apart, and behind a reply that was cut off within a marker: the
-    template would end what it does not write. Raises Lost.
+    None if the template writes its past otherwise even so, marks of reasoning apart, and behind a reply that was cut off within a marker:
+    the template would end what it does not write. Raises FinalRefusal.
     """
     past, reply, number = [_bare(message) for message in messages], _bare(turn.replied()), len(messages)
-    if not reply.get("content") and not reply.get("tool_calls"):
-        reply["content"] = PLAIN["content"]
     conversation = [*past, reply, *turn.new]
     try:
         before, whole = source.bare_text([*past, reply], number), source.bare_text(conversation)
         alone, behind = source.behind([*past, reply], number, False), source.behind(conversation, number, True)
     except Error:
         return None  # the template does not take it
-    is_closed = bool(turn.completion_ids) and turn.completion_ids[-1] in turn.stops
-    if not whole.startswith(before) or not (is_closed or not _is_cut_in_marker(source, turn)):
+    if not whole.startswith(before) or (not turn.stop and turn.is_cut_in_marker(source)):
+        return None
+    # where no stop token ends the reply, the one that begins the next turn does
+    end = next((place for place, id in enumerate(alone) if id in turn.stops), len(alone))
+    if behind[: len(alone[: end + 1])] != alone[: end + 1]:
         return None
     disorder = _checked(source.begin(conversation), number + 1)
-    end = next((place for place, id in enumerate(alone) if id in turn.stops), None)
-    if end is None:  # the token that ends a reply begins the next turn
-        if is_closed and behind[:1] != turn.completion_ids[-1:]:
-            return None
-        return Bridge(behind[is_closed:], [*messages, turn.replied(), *turn.new], number + 1, disorder)
-    if behind[: end + 1] != alone[: end + 1]:
-        return None
-    return Bridge(behind[end + is_closed :], [*messages, turn.replied(), *turn.new], number + 1, disorder)
+    added = _ended(source, messages, turn, before, source.text(alone[:end]).decode("utf-8", "replace"))
+    # a stop token that was sampled stays, also where the template would write another
+    is_written = bool(turn.stop) and (end < len(alone) or behind[end : end + 1] == turn.stop)
+    return Bridge([*added, *behind[end + is_written :]], [*messages, turn.replied(), *turn.new], number + 1, disorder)
+
+
+def _ended(source: Source, messages: Sequence[Any], turn: Turn, before: str, markup: str) -> list[int]:
+    """The ids that end what is open in a reply, up to its stop token.
+
+    `before`: the prompt up to the end of the reply's own text, and `markup` what the template writes from there on.
+    Raises FinalRefusal where reasoning is open in front of a stop token that was sampled.
+    """
+    if turn.stop:
+        if turn.is_in_reasoning:
+            raise FinalRefusal("the reply ended within its reasoning, which the template would end in front of the stop token")
+        return []
+    sampled = source.text([*turn.prompt_ids[-_CONTEXT:], *turn.completion_ids]).decode("utf-8", "replace")
+    ended = "".join(event.source for event in turn.events[-1:] if event.kind == "end")
+    sampled = sampled if ended.strip() in markup else sampled.removesuffix(ended)
+    rest = _end_of_reasoning(source, messages, turn, markup) if turn.is_in_reasoning else _left_of(markup, before, sampled, turn)
+    blanks = next(size for size in range(len(rest) - len(rest.lstrip()), -1, -1) if sampled.endswith(rest[:size]))
+    return source.encoded(rest[blanks:]) if rest[blanks:] else []
+
+
+def _end_of_reasoning(source: Source, messages: Sequence[Any], turn: Turn, markup: str) -> str:
+    """As the template writes it, or as replies have it where the template writes no reasoning."""
+    with contextlib.suppress(Error):
+        reply = turn.replied()
+        thought = {name: reply[name] for name in REASONING if str(reply.get(name) or "").strip()} or {"reasoning_content": "Two."}
+        written = source.behind_reasoning([*messages, {**_bare(reply), **thought, "content": ""}], len(messages))
+        if written:
+            return written
+    return source.closing_mark() + markup
+
+
+def _left_of(markup: str, before: str, sampled: str, turn: Turn) -> str:
+    """What of the markup behind the reply's own text was not sampled. Blanks may have been sampled otherwise."""
+    if markup.strip() and not turn.ends_in_call() and turn.replied().get("tool_calls"):
+        return ""  # text that the template writes in front of the call
+    there = "".join(sampled.split())
+    places = [0, *(place for place, letter in enumerate(markup, 1) if not letter.isspace())]
+    return markup[max(places, key=lambda place: common_end("".join((before[-_CONTEXT:] + markup[:place]).split()), there)) :]
+
+
+def common_end(one: Sequence[Any], other: Sequence[Any]) -> int:
+    """How many items two rows end with alike."""
+    return sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], zip(reversed(one), reversed(other), strict=False)))
 
 
 def _fitting(source: Source, prompt_ids: list[int]) -> Iterator[list[Any]]:

@@ -7,7 +7,7 @@ import pathlib
 from collections.abc import Iterator
 from typing import Any
 
-from parlance._core import Template, Tokenizer
+from parlance._core import Template, Tokenizer, Tokens
 
 
 def stop_ids(template: Template, engine: Tokenizer, variables: dict[str, Any], tokenizer: Any) -> list[int]:
@@ -23,24 +23,29 @@ def stop_ids(template: Template, engine: Tokenizer, variables: dict[str, Any], t
 def template_stops(template: Template, engine: Tokenizer, variables: dict[str, Any]) -> list[int]:
     """The ids that the template itself shows."""
     ends = json.loads(template.reply_format(**variables).to_json()).get("end")
-    found = [id for text in _spellings(ends) for id in _control_id(text, engine)]
+    found = [id for text in spellings(ends) for id in _control_id(text.strip(), engine)]
     return found or [id for id, _, _ in template.stop_tokens(engine) if id is not None]
 
 
-def _spellings(ends: Any) -> Iterator[str]:
+def spellings(ends: Any) -> Iterator[str]:
     """The texts of markers as a reply format has them: one, a list of alternatives, or an object with `texts`."""
     if isinstance(ends, str):
-        yield ends.strip()
+        yield ends
     elif isinstance(ends, dict):
-        yield from _spellings(ends.get("texts"))
+        yield from spellings(ends.get("texts"))
     elif isinstance(ends, list):
         for one in ends:
-            yield from _spellings(one)
+            yield from spellings(one)
+
+
+def literal_tokens(text: str, engine: Tokenizer) -> Tokens:
+    """The tokens of a text that a template writes of its own."""
+    return Template.from_string("{{ " + json.dumps(text) + " }}", adapt=False).render([]).tokens(engine)
 
 
 def _control_id(text: str, engine: Tokenizer) -> list[int]:
     """The id of a text that is one control token, else nothing: a text that takes more tokens, or an ordinary one, is no stop token."""
-    made = Template.from_string("{{ " + json.dumps(text) + " }}", adapt=False).render([]).tokens(engine)
+    made = literal_tokens(text, engine)
     return list(made.ids) if len(made.ids) == 1 and made.control[0] else []
 
 

@@ -12,6 +12,7 @@ reading at ParlanceRenderer.
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import functools
 import itertools
@@ -25,13 +26,28 @@ from renderers.base import ParsedResponse, RenderedTokens, extract_message_tool_
 from renderers.configs import BaseRendererConfig
 
 from parlance._attribution import Attribution, Habits
-from parlance._bridge import ASKS, GROWING, PLAIN, TOOLS, Bridge, Lost, Refusal, Turn, described, go_on, regardless, stand_in
+from parlance._bridge import (
+    ASKS,
+    GROWING,
+    PLAIN,
+    TOOLS,
+    Bridge,
+    FinalRefusal,
+    Refusal,
+    Turn,
+    common_end,
+    described,
+    go_on,
+    regardless,
+    stand_in,
+)
 from parlance._core import Rendering, ReplyEvent, ReplyReader, Template, Tokens, _begin_session, _plain_messages
 from parlance._errors import Error
 from parlance._known import Conversations
 from parlance._parsed import ParsedReply
-from parlance._stops import stop_ids, template_stops
+from parlance._stops import literal_tokens, spellings, stop_ids, template_stops
 from parlance._tokenizers import added_ids, tokenizer_of
+from parlance._transformers import REASONING
 from parlance._warned import warn_caller
 
 logger = logging.getLogger("parlance")
@@ -138,11 +154,17 @@ class ParlanceRenderer:
         )
 
     @functools.cached_property
-    def _empty_reasoning(self) -> re.Pattern[str]:
-        """What the template writes where there is no reasoning."""
+    def _reasoning_marks(self) -> tuple[list[str], list[str]]:
+        """The texts that begin reasoning in replies, and those that end it."""
         reasoning = json.loads(self._template.reply_format(**self._variables).to_json()).get("reasoning") or {}
-        opens, closes = (_alternatives(reasoning.get(name)) for name in ("open", "close"))
-        return re.compile(f"(?:{opens})\\s*(?:{closes})\\s*" if opens and closes else "(?!)")
+        opens, closes = (list(spellings(reasoning.get(name))) for name in ("open", "close"))
+        return opens, closes
+
+    @functools.cached_property
+    def _empty_reasoning(self) -> re.Pattern[str]:
+        """What the template may write where there is no reasoning: both marks, or the one that ends it."""
+        opens, closes = ("|".join(re.escape(text.strip()) for text in texts if text.strip()) for texts in self._reasoning_marks)
+        return re.compile(f"(?:(?:{opens})\\s*)?(?:{closes})\\s*" if opens and closes else "(?!)")
 
     @functools.cached_property
     def _habits(self) -> Habits:
@@ -189,14 +211,23 @@ class ParlanceRenderer:
         ids = self._without_foreign(token_ids)
         reader, events = self._read(ids, tools, prompt_ids)
         reply = ParsedReply(reader.message, events, ids, self._tokenizer, self._added)
-        body = self._reader(tools, prompt_ids)
-        body.feed([*itertools.takewhile(lambda id: id not in self._stops, token_ids)])
         return ParsedResponse(
             content=reply.content,
             reasoning_content=reader.message.reasoning or None,
             tool_calls=reply.calls,
-            reasoning_complete=not _is_in_reasoning(body),
+            reasoning_complete=not self._is_in_reasoning(token_ids, tools, prompt_ids),
         )
+
+    def _is_in_reasoning(self, ids: Sequence[int], tools: Any, prompt_ids: Sequence[int] | None) -> bool:
+        """Whether text that came next, in front of the stop token, would be reasoning."""
+        body = [*itertools.takewhile(lambda id: id not in self._stops, ids)]
+        reader = self._reader(tools, prompt_ids)
+        while body and any(event.kind == "end" for event in reader.feed(body)[-1:]):  # by a token that is none of these
+            body, reader = body[:-1], self._reader(tools, prompt_ids)
+        before = len(reader.message.reasoning or "")
+        reader.feed("x")
+        reader.finish()
+        return len(reader.message.reasoning or "") > before
 
     # ---- the next turn
 
@@ -244,24 +275,28 @@ class ParlanceRenderer:
                 return stand_in(source, turn), tools, False
             return go_on(source, messages, turn), tools, True
         except (Refusal, Error) as why:
-            if self.config.thinking_retention != "all" or isinstance(why, Lost):
+            if self.config.thinking_retention != "all" or isinstance(why, FinalRefusal):
                 raise
+            turn.is_in_reasoning = self._is_in_reasoning(turn.completion_ids, tools, turn.prompt_ids)
             try:
                 return regardless(source, turn, messages), tools, messages is not None
-            except Lost:
+            except FinalRefusal:
                 raise
             except Refusal:
                 raise why from None
 
     def _bridged(self, ids: list[int], bridge: Bridge, new_messages: list[Any], tools: Any) -> RenderedTokens:
         """The bridge's attribution, which is that of its conversation's last tokens."""
-        rendered = self._attributed(bridge.conversation, tools, True, bridge.first)
         added = len(bridge.added)
         prior = len(ids) - added
         owners, content = [-1] * added, [False] * added
-        if added and rendered.token_ids[-added:] == bridge.added:
-            owners = [owner - bridge.first if owner >= bridge.first else -1 for owner in rendered.message_indices[-added:]]
-            content = [one and owner >= 0 for one, owner in zip(rendered.is_content[-added:], owners, strict=True)]
+        rendered = None
+        with contextlib.suppress(Error):  # with reasoning alone in a reply, say, which the template does not take
+            rendered = self._attributed(bridge.conversation, tools, True, bridge.first)
+        same = common_end(rendered.token_ids, bridge.added) if rendered else 0  # without the end of a reply that was cut off
+        if rendered and same:
+            owners[-same:] = [owner - bridge.first if owner >= bridge.first else -1 for owner in rendered.message_indices[-same:]]
+            content[-same:] = [one and owner >= 0 for one, owner in zip(rendered.is_content[-same:], owners[-same:], strict=True)]
         return RenderedTokens(
             token_ids=ids,
             message_indices=[-1] * prior + owners,
@@ -327,7 +362,25 @@ class _Source:
         prompt = self._renderer._prompt(messages, self._tools, generation)
         tokens = self._renderer._tokens(prompt)
         own = _end_of(prompt, number)
-        return [id for id, (begin, _) in zip(tokens.ids, tokens.ranges, strict=True) if begin >= own]
+        within = next((end for begin, end in tokens.ranges if begin < own < end), own)  # a token of both
+        ids = [id for id, (begin, _) in zip(tokens.ids, tokens.ranges, strict=True) if begin >= own]
+        return [*self.encoded(prompt.text[own:within]), *ids] if within > own else ids
+
+    def behind_reasoning(self, messages: Sequence[Any], number: int) -> str:
+        one = self._renderer
+        prompt = one._prompt(messages, self._tools, False)
+        ends = [span.end for span in prompt.spans if span.message == number and span.path.rpartition(".")[2] in REASONING]
+        if not ends:
+            return ""
+        tokens = one._tokens(prompt)
+        stops = (begin for id, (begin, _) in zip(tokens.ids, tokens.ranges, strict=True) if id in one._stops and begin >= max(ends))
+        return prompt.text[max(ends) : next(stops, len(prompt.text))]
+
+    def closing_mark(self) -> str:
+        return next(iter(self._renderer._reasoning_marks[1]), "")
+
+    def encoded(self, text: str) -> list[int]:
+        return list(literal_tokens(text, self._renderer._tokenizer).ids)
 
     def text(self, ids: Sequence[int]) -> bytes:
         return self._renderer._tokenizer.decode(list(ids))
@@ -343,12 +396,6 @@ def _of_new_messages(said: str, first: int) -> str:
     return re.sub(r"\bmessages\[(\d+)\]", lambda found: f"new_messages[{int(found[1]) - first}]", said)
 
 
-def _alternatives(marks: Any) -> str:
-    """A pattern of the texts of a mark."""
-    texts = [marks] if isinstance(marks, str) else [mark for mark in marks or () if isinstance(mark, str)]
-    return "|".join(re.escape(text.strip()) for text in texts if text.strip())
-
-
 def _tools(tools: Any) -> list[Any] | None:
     """As they are given; templates differ in the form that they expect."""
     return list(tools) if tools else None
@@ -357,11 +404,3 @@ def _tools(tools: Any) -> list[Any] | None:
 def _role(message: Any) -> str:
     role = message.get("role") if isinstance(message, Mapping) else getattr(message, "role", None)
     return str(role or "")
-
-
-def _is_in_reasoning(reader: ReplyReader) -> bool:
-    """Whether text that came next would be reasoning."""
-    before = len(reader.message.reasoning or "")
-    reader.feed("x")
-    reader.finish()
-    return len(reader.message.reasoning or "") > before

@@ -147,15 +147,15 @@ def test_a_bridge_loses_no_message(retention: Any, chatml_tokenizer: str) -> Non
 
 
 @pytest.mark.parametrize(
-    ("name", "cut"),
+    ("retention", "name", "cut"),
     [
-        ("llama.cpp--Kimi-K3.jinja", "<|close|>"),
-        ("llama.cpp--upstage-Solar-Open-100B.jinja", "<|think|>"),
-        ("unsloth--gptoss_template.jinja", "<|channel|>an"),
-        ("llama.cpp--openai-gpt-oss-120b.jinja", "<|channel|>an"),
+        ("default", "llama.cpp--upstage-Solar-Open-100B.jinja", "<|think|>"),  # kept, the thought would be ended
+        *itertools.product(["default", "all"], ["llama.cpp--Kimi-K3.jinja"], ["<|close|>"]),
+        *itertools.product(
+            ["default", "all"], ["unsloth--gptoss_template.jinja", "llama.cpp--openai-gpt-oss-120b.jinja"], ["<|channel|>an"]
+        ),
     ],
 )
-@pytest.mark.parametrize("retention", ["default", "all"])
 def test_no_bridge_leaves_a_turn_open_behind_a_marker_that_is_cut(retention: str, name: str, cut: str, chatml_tokenizer: str) -> None:
     sys.path[1:1] = [str(one) for one in sorted((ROOT / "build" / "python").glob("renderers-*"))]
     pytest.importorskip("renderers")
