@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "reply/marker_texts.h"
 #include "reply/read/fence.h"
 
 namespace parlance::reply {
@@ -25,8 +26,8 @@ bool is_same_but_for_blanks(std::string_view one, std::string_view other) {
 
 /// Whether a call begins by a text that its model was not taught, and that is no control token: it may well be quoted.
 bool is_other_way(const CallForm& form, std::string_view source) {
-  const ReplyMarker& opening = form.open.exists() ? form.open : form.call.front().literal;
-  if (opening.texts.size() < 2 || is_shaped(source)) return false;
+  const ReplyMarker& opening = opener_of(form);
+  if ((opening.texts.size() < 2 && opening.faulty.empty()) || is_shaped(source)) return false;
   return !is_same_but_for_blanks(source, opening.texts.front());
 }
 
@@ -69,6 +70,7 @@ void CallReader::begin(const Mark& mark, std::string_view source) {
   call.committed = committed;
   call.spoilt = spoilt;
   call.loose = loose;
+  call.faulty = mark.faulty;
   call.silent = form.declared_only || is_other_way(form, in_.lead);
   if (form.layout == CallLayout::list) {
     in_.place = Place::list;
