@@ -60,6 +60,7 @@ class CallReader {
   void take(Step step);
   const char* read_list(const char* p, const char* end);
   bool begins_item(char c) const;
+  bool lacks_comma(char c) const;
   std::string_view list_due() const;
 
   // between markers (call_field.cpp)
