@@ -74,6 +74,8 @@ class CallReader {
   void meet_in_field(const Mark& mark, const std::string& source);
   void end_field(std::size_t skipped = 0);
   void take_id();
+  void take_name(std::string name);
+  bool awaits_name() const;
   bool take_callee(std::string& name) const;
   bool heed_content_type(std::string_view source);
   void meet_between(const Mark& mark, const std::string& source);
