@@ -384,6 +384,7 @@ ReplyMessage message_in_format(std::string_view format, std::string_view reply) 
 TEST(ReplyMessages, SayWhyTheyEnd) {
   EXPECT_EQ(message_in_format("terminal-agent", "a<|im_end|>").finish_reason(), "stop");
   EXPECT_EQ(message_in_format("terminal-agent", "<think>a").finish_reason(), "length");
+  EXPECT_EQ(message_in_format("terminal-agent", "<think>a<|im_end|>").finish_reason(), "stop");
   EXPECT_EQ(message_in_format("terminal-agent", CALL(R"({"name": "f"})")).finish_reason(), "tool_calls");
   EXPECT_EQ(message_in_format("terminal-agent", R"(<tool_call>{"name": "f", "arguments": {)").finish_reason(),
             "length");
