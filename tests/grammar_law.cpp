@@ -55,7 +55,8 @@ Read read(const ReplyFormat& format, const ReplyOptions& options, const std::str
   const auto sink = [&](const ReplyEvent& event) {
     result.message.add(event);
     // A grammar does not count names that a tool leaves free, so one may come twice.
-    const bool repeats = event.kind == ReplyEvent::Kind::malformed && event.text == reply::kNewArgument;
+    const bool known = event.text == reply::kNewArgument || event.text == reply::kNewMember;
+    const bool repeats = event.kind == ReplyEvent::Kind::malformed && known;
     const bool wrong = event.kind == ReplyEvent::Kind::malformed || event.kind == ReplyEvent::Kind::broken;
     result.malformed = result.malformed || (wrong && !repeats);
   };

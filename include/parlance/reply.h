@@ -299,8 +299,8 @@ struct ReplyDiagnostic {
 class ReplyFinish {
  public:
   void add(const ReplyEvent& event);
-  /// "length" if the reply ended inside a call or reasoning, or has calls but no complete one; "tool_calls" if a call
-  /// is complete; else "stop".
+  /// "length" if the reply broke off inside a call or reasoning, or has calls but no complete one; "tool_calls" if a
+  /// call is complete; else "stop", also if an end marker of the reply stands inside reasoning.
   std::string_view reason() const;
 
  private:

@@ -32,6 +32,9 @@ struct ReplyMarker {
   /// Further spellings that are accepted but never written. A `*` in them matches any text of at most 64 bytes without
   /// `<` and newlines, so that a header may hold any name: "<|channel|>final*<|message|>". A `<` must follow the `*`.
   std::vector<std::string> loose{};
+  /// Only where a marker opens reasoning, content or calls: spellings that lack a part of it, "<|channel|>analysis".
+  /// The reader accepts them with a diagnostic where no longer spelling fits, and with them a blank that follows.
+  std::vector<std::string> faulty{};
   bool exists() const { return !texts.empty(); }
   bool operator==(const ReplyMarker&) const = default;
 };

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/utf8.h"
+#include "reply/marker_texts.h"
 #include "reply/scan/text_codec.h"
 
 namespace parlance::grammar {
@@ -53,6 +54,7 @@ void forbid(std::vector<Stop>& stops, const ReplyMarker& marker) {
   for (const std::string& text : marker.texts) {
     for (std::string& variant : soft_variants(text)) stops.push_back({std::move(variant), kNone});
   }
+  for (const std::string& text : marker.faulty) stops.push_back({text, kNone});
   for (const std::string& text : marker.loose) stops.push_back({text.substr(0, text.find('*')), kNone});
 }
 
@@ -70,6 +72,8 @@ std::vector<Stop> ReplyGrammar::forbidden(bool in_reasoning) const {
     const bool single = form.layout == CallLayout::single;
     if (!single) forbid(stops, form.open);
     const bool begins = single || form.open_optional;
+    const std::string_view token = reply::token_of_opener(form);
+    if (!token.empty() && !in_reasoning) stops.push_back({std::string(token), kNone});
     if (begins && form.call[0].kind == CallPart::Kind::literal) forbid(stops, form.call[0].literal);
   }
   return stops;

@@ -101,6 +101,24 @@ void hold_start(const TurnFacts& turn, const ThinkingStart& start, DerivedFormat
   }
 }
 
+/// A tag that prompts open under one setting and close under another is none of the turn's header, even if a history
+/// that shows answers as they are has it there. Where the format knows no reasoning, what is in it was not seen.
+void hold_opened(DerivedFormat& derived) {
+  if (derived.format.reasoning_close.exists()) return;
+  for (const ThinkingStart& opened : derived.starts) {
+    const std::string_view prompt = trimmed(opened.prompt);
+    const std::size_t at = prompt.rfind('<');
+    if (at == prompt.npos || prompt.back() != '>' || prompt.substr(at).starts_with("</")) continue;
+    const std::string closing = "</" + std::string(prompt.substr(at + 1));
+    for (const ThinkingStart& closed : derived.starts) {
+      if (!trimmed(closed.prompt).ends_with(closing)) continue;
+      return add_once(derived.missing, "prompts end with '" + std::string(prompt.substr(at)) + "' (" +
+                                           name_of_start(opened) + ") and with '" + closing + "' (" +
+                                           name_of_start(closed) + "): no turn shows what stands between the two");
+    }
+  }
+}
+
 // ---- what turns are cut at
 
 void hold_cut(const Cut& cut, DerivedFormat& derived) {
@@ -196,6 +214,7 @@ void hold(const TurnFacts& turn, const std::vector<Cut>& cuts, DerivedFormat& de
       derived.tried.push_back({"prompt ends", name_of_start(start)});
     }
   }
+  hold_opened(derived);
   for (const Cut& cut : cuts) hold_cut(cut, derived);
 }
 

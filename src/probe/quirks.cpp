@@ -73,7 +73,7 @@ bool fits(const Quirk& quirk, const DerivedFormat& derived, const QuirkFacts& fa
 /// The first ones count: a marker is written in at most twelve ways (ReplyFormat::validate).
 void add_texts(ReplyMarker& marker, const ReplyMarker& more) {
   constexpr std::size_t kMost = 12;
-  for (const auto ways : {&ReplyMarker::texts, &ReplyMarker::loose}) {
+  for (const auto ways : {&ReplyMarker::texts, &ReplyMarker::loose, &ReplyMarker::faulty}) {
     std::vector<std::string>& known = marker.*ways;
     for (const std::string& text : more.*ways) {
       if (known.size() < kMost && std::find(known.begin(), known.end(), text) == known.end()) known.push_back(text);

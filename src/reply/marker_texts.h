@@ -17,6 +17,21 @@ inline bool is_control_tag(std::string_view text) {
   return text.size() > 1 && text[0] == '<' && (text[1] == '|' || static_cast<unsigned char>(text[1]) >= 0x80);
 }
 
+/// What opens a call of the form, or the calls.
+inline const ReplyMarker& opener_of(const CallForm& form) {
+  return form.open.exists() ? form.open : form.call.front().literal;
+}
+
+/// The control token that calls of the form begin with, where more than that opens them: alone it is a call that did
+/// not come. "" where there is none.
+inline std::string_view token_of_opener(const CallForm& form) {
+  const ReplyMarker& opener = opener_of(form);
+  if (!opener.exists() || form.headed) return {};
+  const std::string_view text = opener.texts.front();
+  const std::size_t size = text.find('>') + 1;
+  return is_control_tag(text) && size < text.size() ? text.substr(0, size) : std::string_view();
+}
+
 /// The texts of a format. One is made for many look-ups: a tokenizer may have thousands of control tokens.
 class MarkerTexts {
  public:

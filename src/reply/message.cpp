@@ -77,8 +77,8 @@ std::string_view name_of(ReplyEvent::Kind kind) { return kEventNames[static_cast
 std::span<const std::string_view> reply_fault_names() { return kFaultNames; }
 std::string_view name_of(ReplyEvent::Fault fault) { return kFaultNames[static_cast<std::size_t>(fault)]; }
 
-/// The reason is "length" if the reply ended inside of something: inside reasoning, or inside a call. `cut_` follows
-/// the last event alone, so content behind reasoning clears it; cut_off_ and called_ stay.
+/// The reason is "length" if the reply broke off inside of something: inside reasoning, or inside a call. `cut_`
+/// follows the last event alone, so content behind reasoning clears it; cut_off_ and called_ stay.
 void ReplyFinish::add(const ReplyEvent& event) {
   using Kinds = ReplyEvent::Kind;
   const bool ends_call = event.kind == Kinds::call_end;

@@ -279,6 +279,25 @@ TEST(Derive, WhatPromptsOpenAndNothingClosesIsMissing) {
   for (const std::string_view end : {"", " ", "\n"}) EXPECT_EQ(derived_around(end).verdict, Verdict::verified) << end;
 }
 
+/// A variable that shows answers as they are: the tag that the prompt opens looks like the end of the header.
+TEST(Derive, ATagThatSettingsOpenAndCloseIsNoHeader) {
+  constexpr std::string_view kRaw = R"({%- for m in messages %}
+{%- if m.role == 'assistant' %}{{- '<s>assistant\n' }}
+{%- if raw %}{{- ('<think>' if thinking else '</think>') + m.content }}
+{%- else %}{{- '<think>' + m.reasoning_content | default('') + '</think>' + m.content }}{%- endif %}
+{{- '<e>\n' }}
+{%- else %}{{- '<s>' + m.role + '\n' + m.content + '<e>\n' }}{%- endif %}
+{%- endfor %}
+{%- if add_generation_prompt %}{{- '<s>assistant\n' + ('<think>' if thinking else '</think>') }}{%- endif %})";
+  DeriveOptions options;
+  options.variables = {{"raw", "true"}, {"thinking", "true"}};
+  const Result<DerivedFormat> raw = derive(compile(kRaw), options);
+  ASSERT_TRUE(raw);
+  EXPECT_EQ(raw->verdict, Verdict::partial);
+  EXPECT_NE(sentences(*raw).find("with '</think>' (thinking = false)"), std::string::npos) << sentences(*raw);
+  EXPECT_EQ(derived(kRaw).format.reasoning_close.texts.front(), "</think>");
+}
+
 TEST(Derive, WordsAtAPromptsEndAreSaid) {
   const DerivedFormat found = derived_around("Answer: ");
   EXPECT_EQ(found.verdict, Verdict::verified) << sentences(found);

@@ -115,6 +115,7 @@ TEST(ReplyFormats, AreWrittenInTheShortestWay) {
            R"("arguments"}}}}]}]})",
            R"({"calls": [{"call": ["<c>", {"object": {"name": "name", "arguments": {"arguments": "text"}}}]}]})",
            R"({"end": [{"texts": "<e>", "loose": "<e*<x>"}, {"texts": ["a", "b"], "loose": ["<a*<", "<b*<"]}]})",
+           R"({"content": {"open": {"texts": ["<c>d", "e"], "faulty": ["<c>", "f"]}}})",
            R"({"calls": [{"call": ["<c>", {"id": "functions.{name}:{0}"}, ">", {"arguments": "json"}]}]})",
        }) {
     const Result<ReplyFormat> format = ReplyFormat::from_json(json);
@@ -170,6 +171,12 @@ const Refused kRefused[] = {
     {R"({"end": [{"texts": "x", "loose": "<*x"}]})", "end[0]", "a '<' behind"},
     {R"({"end": [{"texts": "x", "loose": "*<x"}]})", "end[0]", "a '<' behind"},
     {R"({"end": [{"loose": "<x"}]})", "end[0]", "without a marker"},
+    {R"({"content": {"open": {"faulty": "<x"}}})", "content.open", "without a marker"},
+    {R"({"content": {"open": {"texts": "x", "faulty": ""}}})", "content.open", "1 to 128 bytes"},
+    {R"({"end": [{"texts": "x", "faulty": "y"}]})", "end[0]", "only what opens"},
+    {R"({"calls": [{"call": ["<c>", {"name": true}, {"texts": "x", "faulty": "y"}, {"arguments": "json"}]}]})",
+     "calls[0].call[2]", "only what opens"},
+    {R"({"content": {"open": {"texts": "<a>b", "faulty": "<a>"}}, "end": ["<a>"]})", "end[0]", "the same marker"},
     {R"({"end": [{"texts": ["1", "2", "3", "4", "5", "6", "7", "8", "9", "a", "b", "c", "d"]}]})", "end[0]",
      "at most 12"},
 };
@@ -377,6 +384,7 @@ ReplyMessage message_in_format(std::string_view format, std::string_view reply) 
 TEST(ReplyMessages, SayWhyTheyEnd) {
   EXPECT_EQ(message_in_format("terminal-agent", "a<|im_end|>").finish_reason(), "stop");
   EXPECT_EQ(message_in_format("terminal-agent", "<think>a").finish_reason(), "length");
+  EXPECT_EQ(message_in_format("terminal-agent", "<think>a<|im_end|>").finish_reason(), "stop");
   EXPECT_EQ(message_in_format("terminal-agent", CALL(R"({"name": "f"})")).finish_reason(), "tool_calls");
   EXPECT_EQ(message_in_format("terminal-agent", R"(<tool_call>{"name": "f", "arguments": {)").finish_reason(),
             "length");

@@ -74,6 +74,7 @@ void fields(Walk& walk, ReplyMarker& m) {
   walk("before", m.before);
   walk("after", m.after);
   walk("loose", m.loose);
+  walk("faulty", m.faulty);
 }
 
 template <typename Walk>

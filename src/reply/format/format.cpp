@@ -52,19 +52,27 @@ class Check {
       need(!text.empty() && text.size() <= kLongestMarker, path, "a marker has 1 to 128 bytes");
     for (const std::string& text : marker.loose)
       need(is_loose(text), path, "a loose way to write a marker has 1 to 128 bytes, and a '<' behind each '*'");
-    need(marker.texts.size() <= kMostTexts && marker.loose.size() <= kMostTexts, path,
-         "a marker is written in at most 12 ways");
+    for (const std::string& text : marker.faulty)
+      need(!text.empty() && text.size() <= kLongestMarker, path, "a faulty way to write a marker has 1 to 128 bytes");
+    for (const auto* texts : {&marker.texts, &marker.loose, &marker.faulty})
+      need(texts->size() <= kMostTexts, path, "a marker is written in at most 12 ways");
     need(marker.before.size() <= kLongestFraming && marker.after.size() <= kLongestFraming, path,
          "framing has at most 16 bytes");
     need(ascii::is_blank(marker.before) && ascii::is_blank(marker.after), path, "framing is white space");
     const std::size_t framing = marker.before.size();
     // White space before a marker may be there in part or not at all. The trie has a path for each of its suffixes.
-    for (const auto* texts : {&marker.texts, &marker.loose}) {
+    for (const auto* texts : {&marker.texts, &marker.loose, &marker.faulty}) {
       for (const std::string& text : *texts) bytes_ += (framing + 1) * (framing + text.size());
     }
     need(bytes_ <= kAllTexts, path, "too many markers, or too long");
-    need(marker.exists() || (marker.before.empty() && marker.after.empty() && marker.loose.empty()), path,
-         "framing without a marker");
+    need(marker.exists() ||
+             (marker.before.empty() && marker.after.empty() && marker.loose.empty() && marker.faulty.empty()),
+         path, "framing without a marker");
+  }
+  /// The same for one that opens nothing.
+  void plain_marker(const ReplyMarker& one, const std::string& path) {
+    marker(one, path);
+    need(one.faulty.empty(), path, "only what opens reasoning, content or calls may be faulty");
   }
   /// The same text must not mean two things in one place; white space inside does not tell them apart.
   void distinct(const ReplyMarker& marker, const std::string& path) { distinct(marker, path, path); }
@@ -74,7 +82,9 @@ class Check {
 
  private:
   void distinct(const ReplyMarker& marker, const std::string& path, const std::string& meaning) {
-    for (const std::string& text : marker.texts) {
+    std::vector<std::string> texts = marker.texts;
+    texts.insert(texts.end(), marker.faulty.begin(), marker.faulty.end());
+    for (const std::string& text : texts) {
       const auto [there, is_new] = seen_.emplace(without_blanks(text), std::pair(meaning, path));
       if (!is_new && there->second.first != meaning) fail(path, "the same marker as " + there->second.second);
     }
@@ -143,11 +153,11 @@ void check_members(Check& check, const std::vector<CallMember>& members, const s
 }
 
 void check_tags(Check& check, const ArgumentTags& tags, const std::string& path) {
-  check.marker(tags.open, path + ".open");
-  check.marker(tags.key_close, path + ".key_close");
-  check.marker(tags.type_close, path + ".type_close");
-  check.marker(tags.close, path + ".close");
-  check.marker(tags.whole, path + ".whole");
+  check.plain_marker(tags.open, path + ".open");
+  check.plain_marker(tags.key_close, path + ".key_close");
+  check.plain_marker(tags.type_close, path + ".type_close");
+  check.plain_marker(tags.close, path + ".close");
+  check.plain_marker(tags.whole, path + ".whole");
   check.need(tags.open.exists(), path + ".open", "an argument's tag needs a beginning");
   check.need(tags.key_close.exists(), path + ".key_close", "a key needs an end");
   check.need(tags.close.exists(), path + ".close", "an argument's tag needs an end");
@@ -201,7 +211,11 @@ void check_parts(Check& check, const CallForm& form, const std::string& path) {
     check.blank(part.before, place + ".before");
     switch (part.kind) {
       case Part::literal:
-        check.marker(part.literal, place);
+        if (i == 0 && form.layout == CallLayout::single) {
+          check.marker(part.literal, place);
+        } else {
+          check.plain_marker(part.literal, place);
+        }
         check.need(part.literal.exists(), place, "a literal needs a text");
         break;
       case Part::object:
@@ -234,7 +248,7 @@ void check_parts(Check& check, const CallForm& form, const std::string& path) {
 
 void check_form(Check& check, const ReplyFormat& format, const CallForm& form, const std::string& path) {
   check.marker(form.open, path + ".open");
-  check.marker(form.close, path + ".close");
+  check.plain_marker(form.close, path + ".close");
   check.need(!form.call.empty() && form.call.size() <= kMostParts, path + ".call", "a call has 1 to 16 parts");
   if (form.call.empty()) return;
   const bool single = form.layout == CallLayout::single;
@@ -274,9 +288,9 @@ Result<void> ReplyFormat::validate() const {
   check.need(calls.size() <= kMost && end.size() <= kMost && turns.size() <= kMost, "",
              "at most 16 forms, ends and turns");
   check.marker(reasoning_open, "reasoning.open");
-  check.marker(reasoning_close, "reasoning.close");
+  check.plain_marker(reasoning_close, "reasoning.close");
   check.marker(content_open, "content.open");
-  check.marker(content_close, "content.close");
+  check.plain_marker(content_close, "content.close");
   check.need(reasoning_close.exists() || content_open.exists() || !reasoning_open.exists(), "reasoning.close",
              "reasoning that begins must have an end");
   check.distinct(reasoning_open, "reasoning.open");
@@ -285,7 +299,7 @@ Result<void> ReplyFormat::validate() const {
   // Content and reasoning are never open at once, so one marker may close either.
   if (content_close.texts != reasoning_close.texts) check.distinct(content_close, "content.close");
   for (std::size_t i = 0; i < turns.size(); ++i) {
-    check.marker(turns[i].open, at("turns", i) + ".open");
+    check.plain_marker(turns[i].open, at("turns", i) + ".open");
     check.need(turns[i].open.exists(), at("turns", i) + ".open", "a turn needs a marker");
     check.need(!turns[i].role.empty(), at("turns", i) + ".role", "a turn needs a role");
     check.distinct(turns[i].open, at("turns", i) + ".open");
@@ -294,7 +308,7 @@ Result<void> ReplyFormat::validate() const {
                "needs a header_close to stand behind, which begins with no blank");
   }
   for (std::size_t i = 0; i < end.size(); ++i) {
-    check.marker(end[i], at("end", i));
+    check.plain_marker(end[i], at("end", i));
     check.need(end[i].exists(), at("end", i), "an end needs a marker");
     check.distinct(end[i], at("end", i));
   }

@@ -75,8 +75,8 @@ std::string Writer::value(ReplyMarker& field) {
     // The short form counts only if it is read as the same marker: texts with blanks at their ends are not.
     if (reply::marker_of(whole) == field) return value(whole);
   }
-  if (field.before.empty() && field.after.empty() && field.loose.empty() && field.texts.size() > 1)
-    return list(field.texts);
+  const bool only_texts = field.before.empty() && field.after.empty() && field.loose.empty() && field.faulty.empty();
+  if (only_texts && field.texts.size() > 1) return list(field.texts);
   return object(field);
 }
 

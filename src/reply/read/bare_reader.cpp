@@ -22,7 +22,7 @@ class BareReader final : public PartReaderOf<BareReader> {
     const Scan scan = scanner_.run(p, end, json);
     in().out.piece(ReplyEvent::Kind::arguments, {begin, p}, json);
     if (const char* expected = scanner_.take_mended()) in().out.malformed(0, expected, ReplyEvent::Fault::mended);
-    if (scanner_.take_repeated()) in().out.malformed(0, kNewArgument);
+    if (const char* expected = scanner_.take_repeated()) in().out.malformed(0, expected);
     if (scan == Scan::more) return;
     if (scan != Scan::bad) return answer({Step::What::done});
     in().put_meant(scanner_.unsaid());

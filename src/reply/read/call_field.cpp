@@ -82,15 +82,36 @@ void CallReader::end_field(std::size_t skipped) {
   if (in_.part().kind == Part::id) {
     call.id = std::move(text);
     take_id();
-  } else if (in_.part().kind == Part::name && !call.named) {
-    if (!take_callee(text)) return fail(in_.form().form->call[at + 1].arguments.callee);
-    call.name = in_.part().escape == TextEscape::none ? std::move(text) : without_entities(text);
+  } else if (in_.part().kind == Part::name) {
+    if (!call.named && !take_callee(text)) return fail(in_.form().form->call[at + 1].arguments.callee);
+    take_name(in_.part().escape == TextEscape::none ? std::move(text) : without_entities(text));
     if (call.name.empty()) return fail("a name");
   }
-  if (!call.name.empty() && !call.named && !in_.waits() && !commit()) return;
+  if (!call.name.empty() && !call.named && !awaits_name() && !in_.waits() && !commit()) return;
   if (at == in_.form().last_value) close(true);
   in_.call->part = static_cast<std::uint8_t>(in_.form().is_literal(at + 1) ? at + 2 + skipped : at + 1);
   begin_part();
+}
+
+/// Where a call says its name twice, the first counts, unless only the second is a tool's.
+void CallReader::take_name(std::string name) {
+  Call& call = *in_.call;
+  if (call.name.empty()) {
+    call.name = std::move(name);
+  } else if (call.name.view() != name) {
+    in_.out.malformed(in_.lead.size(), "the name '" + std::string(call.name) + "' again");
+    if (!call.named && in_.tools().declares(name) && !in_.tools().declares(call.name)) call.name = std::move(name);
+  }
+}
+
+/// No tool has the name, and another one follows before the arguments, which a tool may have.
+bool CallReader::awaits_name() const {
+  if (!in_.tools().known() || in_.tools().declares(in_.call->name)) return false;
+  const std::vector<CallPart>& parts = in_.form().form->call;
+  for (std::size_t i = in_.call->part + std::size_t{1}; i < in_.form().arguments_part && i < parts.size(); ++i) {
+    if (parts[i].kind == Part::name) return true;
+  }
+  return false;
 }
 
 /// Cuts off what stands between a name and the bracket of its arguments, `.call` say.

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "reply/marker_texts.h"
 #include "reply/read/fence.h"
 
 namespace parlance::reply {
@@ -25,8 +26,8 @@ bool is_same_but_for_blanks(std::string_view one, std::string_view other) {
 
 /// Whether a call begins by a text that its model was not taught, and that is no control token: it may well be quoted.
 bool is_other_way(const CallForm& form, std::string_view source) {
-  const ReplyMarker& opening = form.open.exists() ? form.open : form.call.front().literal;
-  if (opening.texts.size() < 2 || is_shaped(source)) return false;
+  const ReplyMarker& opening = opener_of(form);
+  if ((opening.texts.size() < 2 && opening.faulty.empty()) || is_shaped(source)) return false;
   return !is_same_but_for_blanks(source, opening.texts.front());
 }
 
@@ -69,6 +70,7 @@ void CallReader::begin(const Mark& mark, std::string_view source) {
   call.committed = committed;
   call.spoilt = spoilt;
   call.loose = loose;
+  call.faulty = mark.faulty;
   call.silent = form.declared_only || is_other_way(form, in_.lead);
   if (form.layout == CallLayout::list) {
     in_.place = Place::list;
@@ -262,6 +264,13 @@ bool CallReader::begins_item(char c) const {
   }
 }
 
+/// An object behind that of another call, where a comma is due.
+bool CallReader::lacks_comma(char c) const {
+  const CallForm& form = *in_.form().form;
+  const bool due = in_.call->in_list == Call::InList::next && !form.commas_optional && !in_.call->open_list;
+  return due && c == '{' && in_.call->committed && form.call.front().kind == Part::object;
+}
+
 const char* CallReader::read_list(const char* p, const char* end) {
   using At = Call::InList;
   const CallForm& form = *in_.form().form;
@@ -276,7 +285,8 @@ const char* CallReader::read_list(const char* p, const char* end) {
     }
     const Fence before(in_);
     const bool loose = form.commas_optional || call.open_list;
-    const bool item = (at == At::first || at == At::item || (at == At::next && loose)) && !space && begins_item(c);
+    const bool due = at == At::first || at == At::item || (at == At::next && loose);
+    const bool item = (due && !space && begins_item(c)) || lacks_comma(c);
     const bool trailing = c == ']' && at == At::item && !loose && call.committed;
     const bool close = trailing || (c == ']' && (at == At::first || at == At::next || (at == At::item && loose)));
     const bool comma = c == ',' && at == At::next;
@@ -292,6 +302,7 @@ const char* CallReader::read_list(const char* p, const char* end) {
       return p;
     }
     if (item) {
+      if (!due) in_.out.malformed(in_.lead.size(), "','", Fault::mended);
       in_.place = in_.form().is_literal(0) ? Place::next : Place::list;
       if (!in_.form().is_literal(0)) begin_part();
       return p;

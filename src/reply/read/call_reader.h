@@ -60,6 +60,7 @@ class CallReader {
   void take(Step step);
   const char* read_list(const char* p, const char* end);
   bool begins_item(char c) const;
+  bool lacks_comma(char c) const;
   std::string_view list_due() const;
 
   // between markers (call_field.cpp)
@@ -73,6 +74,8 @@ class CallReader {
   void meet_in_field(const Mark& mark, const std::string& source);
   void end_field(std::size_t skipped = 0);
   void take_id();
+  void take_name(std::string name);
+  bool awaits_name() const;
   bool take_callee(std::string& name) const;
   bool heed_content_type(std::string_view source);
   void meet_between(const Mark& mark, const std::string& source);

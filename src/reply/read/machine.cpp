@@ -154,7 +154,7 @@ void Form::add_code(const ReplyFormat& format, std::size_t part) {
   // Control tokens that begin another call or an answer are none of a program.
   for (std::size_t i = 0; i < format.calls.size(); ++i) {
     const CallForm& other = format.calls[i];
-    const ReplyMarker& opening = other.open.exists() ? other.open : other.call.front().literal;
+    const ReplyMarker& opening = opener_of(other);
     if (opening.exists() && opening.texts.front().starts_with("<|")) add_call(code, format, i);
   }
   const bool framed = format.content_open.exists() && format.content_open.texts.front().starts_with("<|");
@@ -229,14 +229,14 @@ void loosen(ReplyMarker& marker, std::string_view before, std::string_view after
 
 /// The text that calls of the form begin with; "" where none does.
 std::string_view opening_of(const CallForm& form) {
-  const ReplyMarker& marker = form.open.exists() ? form.open : form.call.front().literal;
+  const ReplyMarker& marker = opener_of(form);
   return marker.exists() && !form.headed ? std::string_view(marker.texts.front()) : std::string_view();
 }
 
 /// What a call's opening begins has at least its framing before it, or that of the call would be found first.
 void widen(ReplyMarker& marker, const std::vector<CallForm>& calls) {
   for (const CallForm& form : calls) {
-    const ReplyMarker& opening = form.open.exists() ? form.open : form.call.front().literal;
+    const ReplyMarker& opening = opener_of(form);
     if (form.headed || !opening.exists() || !opening.before.ends_with(marker.before)) continue;
     const bool begins = std::any_of(marker.texts.begin(), marker.texts.end(), [&](const std::string& text) {
       return std::any_of(opening.texts.begin(), opening.texts.end(),
@@ -278,6 +278,7 @@ Machine::Machine(const ReplyFormat& given, const std::vector<std::string>& ends)
   for (MarkerTrie* trie : {&content, &reasoning, &calls_reasoning, &turns}) add_ends(*trie, format);
   behind_calls = content;
   add_forms();
+  for (MarkerTrie* trie : {&content, &behind_calls}) add_strays(*trie, format);
   for (Form& form : forms) form.settle();
   for (MarkerTrie* trie : {&content, &behind_calls, &reasoning, &calls_reasoning, &turns}) trie->settle();
   for (const std::string& text : format.last) {
@@ -312,7 +313,7 @@ void Machine::add_forms() {
     if (forms[i].may_be_program) forms[i].add_proof(format, i);
     add_closers(behind_calls, format.calls[i].close, i);
     add_closers(behind_calls, format.calls[i].call.back().literal, i);
-    behind_calls.add({}, forms[i].last_bracket, {Meaning::surplus, static_cast<std::uint16_t>(i)});
+    behind_calls.add({}, forms[i].last_bracket, {.meaning = Meaning::surplus, .index = static_cast<std::uint16_t>(i)});
     has_initial = has_initial || format.calls[i].initial ||
                   (format.calls[i].open_optional && format.calls[i].layout == CallLayout::list);
   }

@@ -32,14 +32,16 @@ void MarkerTrie::end(Node node, const Mark& mark) {
   if (nodes_[node].mark != 0) return;
   nodes_[node].mark = static_cast<std::uint16_t>(marks_.size());
   marks_.push_back(mark);
-  if (nodes_[node].wild != kRoot) clear_wild(node, nodes_[node].wild);
+  if (nodes_[node].wild != kRoot && !mark.is_weak()) clear_wild(node, nodes_[node].wild);
 }
 
-/// What is spelled out already behind such a place may turn out to be any text, too; but a marker is none.
+/// What is spelled out already behind such a place may turn out to be any text, too; but a marker is none, unless a
+/// longer one may follow.
 void MarkerTrie::spread(Node node, Node wild) {
   nodes_[node].wild = wild;
   for (Node to = nodes_[node].child; to != kRoot; to = nodes_[to].sibling) {
-    if (nodes_[to].byte != '<' && nodes_[to].mark == 0 && nodes_[to].wild != to) spread(to, wild);
+    const bool marker = nodes_[to].mark != 0 && !marks_[nodes_[to].mark].is_weak();
+    if (nodes_[to].byte != '<' && !marker && nodes_[to].wild != to) spread(to, wild);
   }
 }
 

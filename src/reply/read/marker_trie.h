@@ -30,15 +30,19 @@ enum class Meaning : std::uint8_t {
   tag_whole,  ///< JSON follows in place of tags
   turn,
   end,
+  stray,  ///< the control token that calls begin with, and nothing else of what opens one
 };
 
 /// One way to write a marker.
 struct Mark {
   Meaning meaning = Meaning::none;
+  bool faulty = false;        ///< a part of it is missing (ReplyMarker::faulty)
   std::uint16_t index = 0;    ///< the form, turn or end it belongs to
   std::uint16_t closed = 0;   ///< of its bytes, how many close a program before the marker itself begins
   std::uint16_t skipped = 0;  ///< the parts of a call that are missing before it
   std::string_view after{};   ///< framing that may follow
+  /// It is one only where nothing longer is, be that any text.
+  bool is_weak() const { return faulty || meaning == Meaning::stray; }
 };
 
 class MarkerTrie {

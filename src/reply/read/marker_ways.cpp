@@ -1,12 +1,13 @@
 // Adding markers to tries. Begin reading at add.
 #include "reply/read/marker_ways.h"
 
+#include "reply/marker_texts.h"
 #include "reply/scan/text_codec.h"
 
 namespace parlance::reply {
 
 Mark mark_of(const ReplyMarker& marker, Meaning meaning, std::size_t index) {
-  return {meaning, static_cast<std::uint16_t>(index), 0, 0, marker.after};
+  return {.meaning = meaning, .index = static_cast<std::uint16_t>(index), .after = marker.after};
 }
 
 void add(MarkerTrie& trie, const ReplyMarker& marker, Meaning meaning, std::size_t index, const std::string& lead) {
@@ -18,6 +19,9 @@ void add(MarkerTrie& trie, const ReplyMarker& marker, Meaning meaning, std::size
     }
   }
   for (const std::string& text : marker.loose) trie.add_loose(lead + marker.before, text, mark);
+  mark.faulty = true;
+  mark.after = " ";  // what parts a header from its text where nothing else does
+  for (const std::string& text : marker.faulty) trie.add(lead, text, mark);
 }
 
 void add_with_returns(MarkerTrie& trie, const ReplyMarker& marker, Meaning meaning, std::size_t index) {
@@ -58,6 +62,11 @@ void add_call(MarkerTrie& trie, const ReplyFormat& format, std::size_t i) {
 
 void add_calls(MarkerTrie& trie, const ReplyFormat& format) {
   for (std::size_t i = 0; i < format.calls.size(); ++i) add_call(trie, format, i);
+}
+
+void add_strays(MarkerTrie& trie, const ReplyFormat& format) {
+  for (std::size_t i = 0; i < format.calls.size(); ++i)
+    trie.add({}, token_of_opener(format.calls[i]), mark_of(opener_of(format.calls[i]), Meaning::stray, i));
 }
 
 }  // namespace parlance::reply

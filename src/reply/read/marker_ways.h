@@ -21,5 +21,8 @@ void add_ends(MarkerTrie& trie, const ReplyFormat& format, const std::string& le
 /// What begins calls of one form, and of all.
 void add_call(MarkerTrie& trie, const ReplyFormat& format, std::size_t form);
 void add_calls(MarkerTrie& trie, const ReplyFormat& format);
+/// The control tokens that these begin with, where they have more than that: alone they begin none. To be added last,
+/// since most of them begin other markers, too.
+void add_strays(MarkerTrie& trie, const ReplyFormat& format);
 
 }  // namespace parlance::reply

@@ -2,6 +2,8 @@
 // Reading::commit.
 #include "reply/read/reading.h"
 
+#include "reply/marker_texts.h"
+
 namespace parlance::reply {
 
 void Reading::put_frame(std::string_view bytes) {
@@ -70,6 +72,12 @@ bool Reading::commit(std::string* source) {
     answer.unclosed = true;
   }
   out.flush();
+  if (call->faulty) {
+    const std::string_view source = lead;
+    const ReplyMarker& opening = opener_of(*form().form);
+    out.malformed(source.size() - trimmed_left(source).size(), opening.texts.front(), ReplyEvent::Fault::mended);
+    call->faulty = false;
+  }
   out.next_call();
   ReplyEvent event;
   event.kind = ReplyEvent::Kind::call_begin;

@@ -120,7 +120,7 @@ struct Call {
   void begin_again() {
     part = 0;
     opening = 0;
-    committed = named = ended = missing = loose = open_list = silent = spoilt = sure = false;
+    committed = named = ended = missing = loose = open_list = silent = spoilt = sure = faulty = false;
     in_list = InList::open;
     word.clear();
     name.clear();
@@ -139,6 +139,7 @@ struct Call {
   bool silent : 1 = false;     ///< what turns out to be no call is no error
   bool spoilt : 1 = false;     ///< what came of this section so far was no call, and is text
   bool sure : 1 = false;       ///< the marker before the arguments says that this is the form
+  bool faulty : 1 = false;     ///< what opened it lacks a part (ReplyMarker::faulty)
   bool open : 1 = true;        ///< for CallBox
   enum class InList : std::uint8_t { open, first, item, next };
   InList in_list = InList::open;  ///< what is due between calls of a list
@@ -254,6 +255,7 @@ class Reading {
            counts_there(mark, source, at);
   }
   bool counts_there(const Mark& mark, std::string_view source, std::uint64_t at) const;
+  bool may_be_faulty(std::string_view source) const;
   bool is_fed_so(std::string_view source, std::uint64_t at) const;
   /// A control token that was fed as one is no text.
   bool is_certain(std::string_view source) const { return tokens && has_control(source); }

@@ -22,12 +22,20 @@ bool Reading::counts_there(const Mark& mark, std::string_view source, std::uint6
   const bool opens = mark.meaning == Meaning::call_open || mark.meaning == Meaning::call_item;
   if (opens && place == Place::text && machine->forms[mark.index].form->initial && !answer.fresh) return false;
   if (mark.meaning == Meaning::surplus && source.size() == 1) return form().last_bracket == source;
+  if (mark.faulty && !opens) return may_be_faulty(source);
   const bool closes = mark.meaning == Meaning::reasoning_close;
   if (mark.meaning != Meaning::reasoning_open && !(closes && answer.region == Region::content && place == Place::text))
     return true;
   if (answer.region == Region::reasoning) return answer.blank_reasoning;
   return !answer.answers || in_prompt || (closes && answer.unclosed) || (answer.opened && !closes) ||
          is_shaped(source) || is_certain(source);
+}
+
+/// A marker of reasoning or content that lacks a part is one only where the answer has not begun, which may speak of
+/// it.
+bool Reading::may_be_faulty(std::string_view source) const {
+  if (place != Place::text || in_prompt) return false;
+  return is_certain(source) || (answer.region == Region::content && !answer.answers);
 }
 
 /// Whether each control token in a marker's bytes was fed as one; the prompt's are taken for such.

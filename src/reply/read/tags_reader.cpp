@@ -58,6 +58,7 @@ class TagsReader final : public PartReaderOf<TagsReader> {
   void end_tags(std::string_view source);
   void end_tags_early(const std::string& source);
   void open_nested(const std::string& source);
+  void close_nested();
   void end_nested(std::string_view source);
   void refuse(const GapEnd& gap);
 
@@ -208,10 +209,7 @@ void TagsReader::begin_whole(const std::string& source) {
 /// All arguments are there. The values that are open lack their tags.
 void TagsReader::end_tags(std::string_view source) {
   if (depth() > 0) in().out.malformed(0, tags().close.texts.front());
-  while (depth() > 0) {
-    in().put_meant(top().array ? "]" : "}");
-    nested_->pop_back();
-  }
+  while (depth() > 0) close_nested();
   in().put_meant(arguments_.filled ? "}" : "{}");
   in().put_markup(source);
   answer({Step::What::done, true});
@@ -233,8 +231,15 @@ void TagsReader::open_nested(const std::string& source) {
   }
   if (!nested_) nested_.make();
   nested_->push_back({schema_, false, false});
+  names_.open();
   opens_ = true;
   open_tag(source);
+}
+
+void TagsReader::close_nested() {
+  in().put_meant(top().array ? "]" : "}");
+  nested_->pop_back();
+  names_.close();
 }
 
 /// A closing tag where no string is open closes a value of tags.
@@ -242,8 +247,7 @@ void TagsReader::end_nested(std::string_view source) {
   if (depth() == 0) {
     if (!tags().text_between) in().out.malformed(0, "an argument");
   } else {
-    in().put_meant(top().array ? "]" : "}");
-    nested_->pop_back();
+    close_nested();
   }
   in().put_markup(source);
   at_ = tags().close_end.empty() ? At::between : At::key_end;
@@ -350,7 +354,7 @@ void TagsReader::begin_member(const std::string& key) {
     if (data != nullptr) schema_ = data->types[frame.schema].items;
     return;
   }
-  if (depth() == 0 && !names_.add(key)) in().out.malformed(0, kNewArgument);
+  if (!names_.add(key)) in().out.malformed(0, depth() == 0 ? kNewArgument : kNewMember);
   std::string json;
   append_json_string(json, key);
   in().put_meant(json.append(": "));

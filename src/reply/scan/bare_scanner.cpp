@@ -45,6 +45,7 @@ Scan BareScanner::push(char bracket) {
   if (stack_.size() >= limit_) return bad("nesting no deeper than the limit");
   stack_ += {&bracket, 1};
   json() += bracket;
+  names_.open();
   return go(bracket == '{' ? At::key_or_end : At::value_or_end);
 }
 
@@ -53,6 +54,7 @@ Scan BareScanner::pop() {
   std::string stack = stack_.take();
   stack.pop_back();
   stack_ = std::move(stack);
+  names_.close();
   at_ = At::after;
   return stack_.empty() ? Scan::done : Scan::more;
 }
@@ -77,7 +79,7 @@ Scan BareScanner::begin_key(char c) {
 
 void BareScanner::put_key(std::string_view key) {
   append_json_string(json(), key);
-  repeats_ = stack_.size() == 1 && !names_.add(key);
+  if (!names_.add(key)) repeated_ = stack_.size() == 1 ? kNewArgument : kNewMember;
 }
 
 Scan BareScanner::feed_key(char c) {
@@ -275,7 +277,7 @@ Scan BareScanner::run(const char*& p, const char* end, std::string& out) {
            static_cast<unsigned char>(c) < 0x80;
   };
   // A mend stops the loop: its event must be sent at this byte, before the events of the bytes behind it.
-  while (p != end && scan == Scan::more && mended_ == nullptr && !repeats_) {
+  while (p != end && scan == Scan::more && mended_ == nullptr && repeated_ == nullptr) {
     if (at_ == At::text && seen_ == 0 && !quoted_key_ && !utf8_.inside()) {  // plain stretches at once
       const char* const from = p;
       while (p != end && is_plain(*p)) ++p;

@@ -31,8 +31,8 @@ class BareScanner {
   std::string unsaid() const { return std::string(unsaid_.view()); }
   /// What should have stood before the byte behind which run() stopped, since it was mended; or null.
   const char* take_mended() { return std::exchange(mended_, nullptr); }
-  /// Whether it stopped because the name of an argument was there before.
-  bool take_repeated() { return std::exchange(repeats_, false); }
+  /// What was due where it stopped because a name was there before; or null.
+  const char* take_repeated() { return std::exchange(repeated_, nullptr); }
 
  private:
   enum class At : std::uint8_t {
@@ -89,8 +89,8 @@ class BareScanner {
   std::uint32_t limit_;
   At at_ = At::open;
   bool quoted_key_ = false;
-  bool repeats_ = false;
   const char* mended_ = nullptr;
+  const char* repeated_ = nullptr;
   bool garbled_ = false;  ///< a string is no UTF-8
   Utf8Scanner utf8_;
   /// bytes of the quote; of an escape in a JSON string: 1 behind the backslash, 2 to 5 hex digits to come
