@@ -152,8 +152,8 @@ def run_parts(parts: tuple[Part, ...]) -> None:
     sys.exit(checks.end())
 
 
-def descendants(root: int) -> set[int]:
-    """The processes that descend from one."""
+def parents_of_all() -> dict[int, int]:
+    """Of each process of the machine."""
     parents = {}
     for entry in pathlib.Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -161,6 +161,16 @@ def descendants(root: int) -> set[int]:
                 parents[int(entry.name)] = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
             except OSError:
                 continue
+    return parents
+
+
+def children_of(process: int) -> list[int]:
+    return [child for child, parent in parents_of_all().items() if parent == process]
+
+
+def descendants(root: int) -> set[int]:
+    """The processes that descend from one."""
+    parents = parents_of_all()
     found = {root}
     while new := {child for child, parent in parents.items() if parent in found} - found:
         found |= new
