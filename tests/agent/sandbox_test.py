@@ -674,6 +674,64 @@ def check_stuck(checks: Checks, program: str, place: Place, kind: str) -> None:
         os.kill(each, signal.SIGKILL)
 
 
+# Leaves the terminal to a group that has ended, as tcgetpgrp() goes on giving its number.
+GONE_GROUP = """
+import os, pathlib, signal, time
+for each in (signal.SIGTTOU, signal.SIGINT):
+    signal.signal(each, signal.SIG_IGN)
+terminal = os.open("/dev/tty", os.O_RDWR)
+if (child := os.fork()) == 0:
+    os.setpgid(0, 0)
+    os.tcsetpgrp(terminal, os.getpid())
+    os._exit(0)
+os.waitpid(child, 0)
+pathlib.Path("gone").touch()
+time.sleep(60)
+"""
+
+
+def begin_as(number: int, user: int) -> subprocess.Popen[bytes] | None:
+    """A program outside, with a group of its own, that has this number. None: it cannot have it."""
+    for _ in range(50):
+        try:
+            pathlib.Path("/proc/sys/kernel/ns_last_pid").write_text(str(number - 1))
+        except OSError:
+            return None
+        begun = subprocess.Popen(["sleep", "100"], cwd="/", process_group=0, user=user)
+        if begun.pid == number:
+            return begun
+        begun.kill()
+        begun.wait()
+    return None
+
+
+def group_at_terminal(agent: int) -> int:
+    """By the number that all of the terminal's processes have as their eighth field, dead or not."""
+    fields = [pathlib.Path(f"/proc/{each}/stat").read_text().rpartition(")")[2].split() for each in descendants(agent)]
+    return next(int(each[5]) for each in fields if int(each[5]) > 0)
+
+
+def check_gone_group(checks: Checks, program: str, place: Place, kind: str) -> None:
+    """What is outside and has the number of a group that has ended gets no signal."""
+    tool = Tool(program, place, kind, "grace=0.3")
+    (place.workspace / "group.py").write_text(GONE_GROUP)
+    tool.send(command="python3 group.py", timeout=3)
+    while not (place.workspace / "gone").exists():
+        time.sleep(0.02)
+    stranger = begin_as(group_at_terminal(tool.process.pid), place.user)
+    answer = tool.receive()
+    checks.that(answer["end"] == "timed_out", "a command that has left the terminal to nobody", answer)
+    if stranger is None:
+        print("skipped: no program outside can be given the number of a group")
+    else:
+        checks.that(stranger.poll() is None, "a program outside with the number of a group that has ended runs on")
+        stranger.kill()
+        stranger.wait()
+    tool.close()
+    for name in ("gone", "group.py"):
+        (place.workspace / name).unlink()
+
+
 def check_all(checks: Checks, program: str, place: Place, kind: str, outside: Outside) -> None:
     settings = [f"readable={place.shown}", "processes=100", "memory=400000000", "file_size=100000000", f"stop={32 << 20}"]
     tool = open_or_skip(program, place, kind, *settings, env={"SECRET_KEY": VARIABLE})
@@ -697,6 +755,7 @@ def check_all(checks: Checks, program: str, place: Place, kind: str, outside: Ou
     check_unmapped(checks, alone)
     alone.close()
     check_busy_user(checks, program, place, kind)
+    check_gone_group(checks, program, place, kind)
     check_planted(checks, program, place, kind)
     check_end(checks, program, place, kind)
 

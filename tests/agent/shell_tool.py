@@ -65,9 +65,9 @@ class Tool:
             cwd="/",
             **other,
         )
-        self.start = self._read()
+        self.start = self.receive()
 
-    def _read(self) -> Any:
+    def receive(self) -> Any:
         assert self.process.stdout
         line = self.process.stdout.readline()
         return json.loads(line) if line else {"error": "the tool ended"}
@@ -79,7 +79,7 @@ class Tool:
 
     def ask(self, **request: object) -> Any:
         self.send(**request)
-        return self._read()
+        return self.receive()
 
     def run(self, command: str, timeout: float = 60) -> Any:
         answer = self.ask(command=command, timeout=timeout)
