@@ -158,7 +158,7 @@ for process in map(int, sys.argv[1:]):
         "parameter": lambda: os.sched_setparam(process, os.sched_param(0)),
         "affinity": lambda: os.sched_setaffinity(process, {min(os.sched_getaffinity(0))}),
         "priority": lambda: os.setpriority(os.PRIO_PROCESS, process, 19),
-        "priority of its group": lambda: os.setpriority(os.PRIO_PGRP, process, 19),
+        "priority of its group": lambda: os.setpriority(os.PRIO_PGRP, os.getpgid(process), 19),
         "priority of all": lambda: os.setpriority(os.PRIO_USER, os.getuid(), 19),
         "attributes": lambda: libc.syscall(setattr_, process, attributes, 0),
         "priority at files": lambda: libc.syscall(ioprio, 1, process, 3 << 13),
@@ -456,9 +456,13 @@ def check_processes(checks: Checks, tool: Tool, outside: Outside, kind: str) -> 
 def check_slowing(checks: Checks, tool: Tool) -> None:
     """Nobody makes the agent, or the supervisor that ends all processes, wait for the processor."""
     [supervisor] = children_of(tool.process.pid)
+    both = (tool.start["pid"], supervisor)
+    before = [os.getpriority(os.PRIO_PROCESS, each) for each in both]
     tool.run(f"cat > slowing.py <<'end'\n{SLOWING}\nend")
-    answer = tool.run(f"python3 slowing.py {tool.start['pid']} {supervisor}")
+    answer = tool.run(f"python3 slowing.py {both[0]} {both[1]}")
     lines = answer["out"]["text"].splitlines()
+    # A call that reaches one of a group, and not another, has failed.
+    checks.equal([os.getpriority(os.PRIO_PROCESS, each) for each in both], before, "their priorities")
     checks.that(len(lines) == 16 and all("refused" in line for line in lines), "nobody slows the agent and its supervisor", answer)
     answer = tool.run("nice -n 3 python3 slowing.py 0 2> /dev/null | grep -e scheduler -e affinity")
     checks.that(said(answer).count("done") == 2, "but itself", answer)
