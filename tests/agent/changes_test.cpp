@@ -76,6 +76,32 @@ void check_stop(const std::string& folder) {
   expect(left.size() == 1 && !changes.sees_all(), "what it has not seen may have changed, and is not gone");
 }
 
+/// Few files, whose paths would take a lot of memory.
+void check_long_paths(const std::string& folder) {
+  constexpr std::size_t kLongest = 3900;
+  std::string deep = folder;
+  while (deep.size() < kLongest) expect(::mkdir((deep += "/" + std::string(100, 'd')).c_str(), 0700) == 0, "mkdir");
+  for (int each = 0; each < 100; ++each) write_text(deep + "/" + std::to_string(each), "");
+  WorkspaceChanges changes({folder});
+  expect(changes.sees_all(), "a hundred long paths are looked at");
+  for (int each = 0; each < 9000; ++each) write_text(deep + "/" + std::to_string(each), "");
+  changes.after_command(true);
+  expect(!changes.sees_all(), "of 35 MB of paths some are not looked at, and it is said");
+  std::filesystem::remove_all(folder);
+  expect(changes.after_command(true).size() > 8000, "what is gone has changed");
+}
+
+void check_links(const std::string& folder) {
+  std::filesystem::create_symlink("one", folder + "/link");
+  WorkspaceChanges changes({folder});
+  std::filesystem::remove(folder + "/link");
+  std::filesystem::create_symlink("one", folder + "/link");
+  expect(changes.after_command(true).empty(), "a link that is made as it was has not changed");
+  std::filesystem::remove(folder + "/link");
+  std::filesystem::create_symlink("two", folder + "/link");
+  expect(changes.after_command(true).size() == 1, "one that leads elsewhere has");
+}
+
 void check_closed_folder(const std::string& folder, mode_t mode) {
   const std::string closed = folder + "/closed";
   expect(::mkdir(closed.c_str(), 0700) == 0, "mkdir");
@@ -143,6 +169,8 @@ int main() {
   check_same_contents(new_folder(all));
   check_what_is_read(new_folder(all));
   check_stop(new_folder(all));
+  check_long_paths(new_folder(all));
+  check_links(new_folder(all));
   check_others(new_folder(all));
   check_outside(new_folder(all));
   for (const mode_t mode : {0000, 0100, 0400})

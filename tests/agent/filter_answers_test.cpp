@@ -4,6 +4,7 @@
 #include <linux/audit.h>
 #include <linux/seccomp.h>
 #include <sched.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -165,6 +166,36 @@ void check_allowed(const Filter& filter) {
   filter.expect(CALL(rt_sigreturn), kAllow);
 }
 
+/// Only what sends to its peer alone.
+void check_pairs(const Filter& filter) {
+  const std::uint32_t refused = failing(EPERM);
+  filter.expect(SYS_socketpair, "a pair of datagram sockets", refused, {AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC});
+  filter.expect(SYS_socketpair, "a raw pair, which is one of datagrams", refused, {AF_UNIX, SOCK_RAW});
+  filter.expect(SYS_socketpair, "a pair of another family", refused, {AF_INET, SOCK_STREAM});
+  filter.expect(SYS_socketpair, "a pair of streams", kAllow, {AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK});
+  filter.expect(SYS_socketpair, "a pair of packets", kAllow, {AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC});
+}
+
+/// The agent and its supervisor run whatever others do to have the processor.
+void check_slowing(const Filter& filter) {
+  const std::uint32_t refused = failing(EPERM);
+  for (const std::uint64_t whom : {77, 78}) {
+    filter.expect(SYS_sched_setscheduler, "another scheduler", refused, {whom, SCHED_OTHER});
+    filter.expect(SYS_sched_setparam, "another parameter", refused, {whom});
+    filter.expect(SYS_sched_setattr, "other attributes", refused, {whom});
+    filter.expect(SYS_sched_setaffinity, "one processor", refused, {whom, 128});
+    filter.expect(SYS_setpriority, "another priority", refused, {PRIO_PROCESS, whom, 19});
+    filter.expect(SYS_setpriority, "another priority of its group", refused, {PRIO_PGRP, whom, 19});
+    filter.expect(SYS_ioprio_set, "another priority at files", refused, {1, whom});
+  }
+  filter.expect(SYS_setpriority, "another priority of all of the user's", refused, {PRIO_USER, 0, 19});
+  filter.expect(SYS_ioprio_set, "the same at files", refused, {3, 0});
+  filter.expect(SYS_sched_setaffinity, "one processor for itself", kAllow, {0, 128});
+  filter.expect(SYS_sched_setaffinity, "one processor for a thread", kAllow, {79, 128});
+  filter.expect(SYS_setpriority, "its own priority", kAllow, {PRIO_PROCESS, 0, 19});
+  filter.expect(SYS_ioprio_set, "its own at files", kAllow, {1, 0});
+}
+
 void check_landlock(const Filter& filter) {
   const std::uint32_t refused = failing(EPERM);
   filter.expect(SYS_fchmod, "fchmod", kAsk, {3, 0644});
@@ -182,8 +213,9 @@ void check_landlock(const Filter& filter) {
   filter.expect(SYS_kill, "kill of who was named later", refused, {78, SIGKILL});
   filter.expect(SYS_kill, "kill of its group", refused, {static_cast<std::uint32_t>(-78), SIGKILL});
   filter.expect(SYS_kill, "kill of another process", kAllow, {79, SIGKILL});
-  filter.expect(SYS_socketpair, "a pair of datagram sockets", refused, {AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC});
   filter.expect(SYS_prlimit64, "prlimit of itself", kAllow, {0});
+  check_pairs(filter);
+  check_slowing(filter);
 }
 
 }  // namespace

@@ -18,13 +18,14 @@ import pathlib
 import pwd
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import sys
 import time
 from typing import Any
 
-from shell_tool import Checks, Place, Tool, alive, descendants, open_or_skip, said, user_of
+from shell_tool import Checks, Place, Tool, alive, children_of, descendants, open_or_skip, said, user_of
 
 SECRET, VARIABLE = "s3cret-0f-a-file", "s3cret-0f-the-environment"
 
@@ -137,6 +138,35 @@ attempt(socket.AF_INET, ("127.0.0.1", PORT), socket.SOCK_DGRAM)
 attempt(socket.AF_INET6, ("::1", PORT))
 attempt(socket.AF_UNIX, "OUTSIDE/socket")
 attempt(socket.AF_UNIX, "\\0ABSTRACT")
+for kind in (socket.SOCK_DGRAM, socket.SOCK_RAW, socket.SOCK_SEQPACKET, socket.SOCK_STREAM):
+    try:
+        socket.socketpair(socket.AF_UNIX, kind)[0].sendto(b"stolen", "OUTSIDE/letters")
+        print("sent from a pair of", kind)
+    except OSError as error:
+        print("refused", kind, error)
+"""
+
+# Of each process that is named: whatever would make it wait for others that want to run.
+SLOWING = """
+import ctypes, os, platform, sys
+libc = ctypes.CDLL(None, use_errno=True)
+setattr_, ioprio = (314, 251) if platform.machine() == "x86_64" else (274, 30)
+attributes = (ctypes.c_uint32 * 12)(48, os.SCHED_IDLE)
+for process in map(int, sys.argv[1:]):
+    for name, attempt in {
+        "scheduler": lambda: os.sched_setscheduler(process, os.SCHED_IDLE, os.sched_param(0)),
+        "parameter": lambda: os.sched_setparam(process, os.sched_param(0)),
+        "affinity": lambda: os.sched_setaffinity(process, {min(os.sched_getaffinity(0))}),
+        "priority": lambda: os.setpriority(os.PRIO_PROCESS, process, 19),
+        "priority of its group": lambda: os.setpriority(os.PRIO_PGRP, os.getpgid(process), 19),
+        "priority of all": lambda: os.setpriority(os.PRIO_USER, os.getuid(), 19),
+        "attributes": lambda: libc.syscall(setattr_, process, attributes, 0),
+        "priority at files": lambda: libc.syscall(ioprio, 1, process, 3 << 13),
+    }.items():
+        try:
+            print(name, process, "refused" if attempt() == -1 else "done")
+        except OSError:
+            print(name, process, "refused")
 """
 
 
@@ -179,11 +209,13 @@ class Outside:
         self.local.bind(str(place.outside / "socket"))
         self.abstract_name = f"parlance-test-{os.getpid()}"
         self.abstract.bind("\0" + self.abstract_name)
+        self.letters = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.letters.bind(str(place.outside / "letters"))
         place.give()
         for server in (self.loopback, self.local, self.abstract):
             if server is not self.loopback:
                 server.listen()
-        for server in (self.loopback, self.datagrams, self.local, self.abstract):
+        for server in (self.loopback, self.datagrams, self.letters, self.local, self.abstract):
             server.setblocking(False)
         other: Any = {"user": place.user} if place.user != os.geteuid() else {}
         self.process = subprocess.Popen(["sleep", "300"], cwd="/", env={"SECRET": VARIABLE}, **other)
@@ -197,11 +229,12 @@ class Outside:
                 found.append(name)
             except BlockingIOError:
                 pass
-        try:
-            self.datagrams.recv(100)
-            found.append("datagrams")
-        except BlockingIOError:
-            pass
+        for name, server in (("datagrams", self.datagrams), ("local datagrams", self.letters)):
+            try:
+                server.recv(100)
+                found.append(name)
+            except BlockingIOError:
+                pass
         return found
 
     def check(self, checks: Checks, after: str) -> None:
@@ -214,7 +247,7 @@ class Outside:
     def close(self) -> None:
         self.process.kill()
         self.process.wait()
-        for server in (self.loopback, self.datagrams, self.local, self.abstract):
+        for server in (self.loopback, self.datagrams, self.letters, self.local, self.abstract):
             server.close()
 
 
@@ -410,14 +443,29 @@ def check_processes(checks: Checks, tool: Tool, outside: Outside, kind: str) -> 
     if len(victims) == 1:
         print("skipped: before its version 6 Landlock does not keep signals inside")
     for victim in victims:
-        for signal in ("KILL", "STOP", "TERM"):
-            answer = tool.run(f"kill -{signal} {victim}; kill -{signal} -{victim}")
-            checks.that(answer["status"] != 0, f"kill -{signal}", answer)
+        for name in ("KILL", "STOP", "TERM"):
+            answer = tool.run(f"kill -{name} {victim}; kill -{name} -{victim}")
+            checks.that(answer["status"] != 0, f"kill -{name}", answer)
     answer = tool.run("unshare -Ur id; unshare -m true; nsenter -t 1 -m ls; chroot / true")
     checks.that("uid=0(root)" not in answer["out"]["text"] or (tool.place.user == 0 and kind == "landlock"), "no namespaces", answer)
     tiocsti = "import fcntl; fcntl.ioctl(open('/dev/tty'), 0x5412, b'x')"
     checks.that("Error" in said(tool.run(f'python3 -c "{tiocsti}"')), "nobody types into the terminal")
     outside.check(checks, "processes")
+
+
+def check_slowing(checks: Checks, tool: Tool) -> None:
+    """Nobody makes the agent, or the supervisor that ends all processes, wait for the processor."""
+    [supervisor] = children_of(tool.process.pid)
+    both = (tool.start["pid"], supervisor)
+    before = [os.getpriority(os.PRIO_PROCESS, each) for each in both]
+    tool.run(f"cat > slowing.py <<'end'\n{SLOWING}\nend")
+    answer = tool.run(f"python3 slowing.py {both[0]} {both[1]}")
+    lines = answer["out"]["text"].splitlines()
+    # A call that reaches one of a group, and not another, has failed.
+    checks.equal([os.getpriority(os.PRIO_PROCESS, each) for each in both], before, "their priorities")
+    checks.that(len(lines) == 16 and all("refused" in line for line in lines), "nobody slows the agent and its supervisor", answer)
+    answer = tool.run("nice -n 3 python3 slowing.py 0 2> /dev/null | grep -e scheduler -e affinity")
+    checks.that(said(answer).count("done") == 2, "but itself", answer)
 
 
 def check_network(checks: Checks, tool: Tool, outside: Outside) -> None:
@@ -616,6 +664,78 @@ def check_end(checks: Checks, program: str, place: Place, kind: str) -> None:
     checks.that(not any(map(alive, all_of_it)), "a killed agent leaves no processes", [each for each in all_of_it if alive(each)])
 
 
+def check_stuck(checks: Checks, program: str, place: Place, kind: str) -> None:
+    """A supervisor that does not come to run takes the processes with it all the same, and not before them."""
+    tool = Tool(program, place, kind)
+    tool.run("sleep 100 & setsid -f sleep 100")
+    all_of_it = descendants(tool.process.pid)
+    [supervisor] = children_of(tool.process.pid)
+    os.kill(supervisor, signal.SIGSTOP)
+    checks.that(tool.close() == 0, "the tool ends")
+    left = [each for each in all_of_it if alive(each)]
+    checks.equal(left, [], "processes that are left by a supervisor that was stopped")
+    for each in left:
+        os.kill(each, signal.SIGKILL)
+
+
+# Leaves the terminal to a group that has ended, as tcgetpgrp() goes on giving its number.
+GONE_GROUP = """
+import os, pathlib, signal, time
+for each in (signal.SIGTTOU, signal.SIGINT):
+    signal.signal(each, signal.SIG_IGN)
+terminal = os.open("/dev/tty", os.O_RDWR)
+if (child := os.fork()) == 0:
+    os.setpgid(0, 0)
+    os.tcsetpgrp(terminal, os.getpid())
+    os._exit(0)
+os.waitpid(child, 0)
+pathlib.Path("gone").touch()
+time.sleep(60)
+"""
+
+
+def begin_as(number: int, user: int) -> subprocess.Popen[bytes] | None:
+    """A program outside, with a group of its own, that has this number. None: it cannot have it."""
+    for _ in range(50):
+        try:
+            pathlib.Path("/proc/sys/kernel/ns_last_pid").write_text(str(number - 1))
+        except OSError:
+            return None
+        begun = subprocess.Popen(["sleep", "100"], cwd="/", process_group=0, user=user)
+        if begun.pid == number:
+            return begun
+        begun.kill()
+        begun.wait()
+    return None
+
+
+def group_at_terminal(agent: int) -> int:
+    """By the number that all of the terminal's processes have as their eighth field, dead or not."""
+    fields = [pathlib.Path(f"/proc/{each}/stat").read_text().rpartition(")")[2].split() for each in descendants(agent)]
+    return next(int(each[5]) for each in fields if int(each[5]) > 0)
+
+
+def check_gone_group(checks: Checks, program: str, place: Place, kind: str) -> None:
+    """What is outside and has the number of a group that has ended gets no signal."""
+    tool = Tool(program, place, kind, "grace=0.3")
+    (place.workspace / "group.py").write_text(GONE_GROUP)
+    tool.send(command="python3 group.py", timeout=3)
+    while not (place.workspace / "gone").exists():
+        time.sleep(0.02)
+    stranger = begin_as(group_at_terminal(tool.process.pid), place.user)
+    answer = tool.receive()
+    checks.that(answer["end"] == "timed_out", "a command that has left the terminal to nobody", answer)
+    if stranger is None:
+        print("skipped: no program outside can be given the number of a group")
+    else:
+        checks.that(stranger.poll() is None, "a program outside with the number of a group that has ended runs on")
+        stranger.kill()
+        stranger.wait()
+    tool.close()
+    for name in ("gone", "group.py"):
+        (place.workspace / name).unlink()
+
+
 def check_all(checks: Checks, program: str, place: Place, kind: str, outside: Outside) -> None:
     settings = [f"readable={place.shown}", "processes=100", "memory=400000000", "file_size=100000000", f"stop={32 << 20}"]
     tool = open_or_skip(program, place, kind, *settings, env={"SECRET_KEY": VARIABLE})
@@ -625,6 +745,9 @@ def check_all(checks: Checks, program: str, place: Place, kind: str, outside: Ou
     check_devices(checks, tool)
     check_secrets(checks, tool, outside, kind)
     check_processes(checks, tool, outside, kind)
+    if kind == "landlock":  # in bubblewrap they do not exist
+        check_slowing(checks, tool)
+        check_stuck(checks, program, place, kind)
     check_network(checks, tool, outside)
     check_output(checks, tool, outside)
     check_bomb(checks, tool)
@@ -636,6 +759,7 @@ def check_all(checks: Checks, program: str, place: Place, kind: str, outside: Ou
     check_unmapped(checks, alone)
     alone.close()
     check_busy_user(checks, program, place, kind)
+    check_gone_group(checks, program, place, kind)
     check_planted(checks, program, place, kind)
     check_end(checks, program, place, kind)
 

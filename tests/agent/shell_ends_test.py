@@ -147,7 +147,7 @@ def check_ends(checks: Checks, tool: Tool) -> None:
         time.sleep(0.01)  # a next request that is read together with this one cancels nothing
     answer = tool.ask(command="echo next")
     checks.that(answer["end"] == "cancelled", "cancelled", answer)
-    checks.that("next" in said(tool._read()), "and the next command")
+    checks.that("next" in said(tool.receive()), "and the next command")
 
 
 ENDLESS = [

@@ -230,6 +230,10 @@ def check_forged_ends(checks: Checks, tool: Tool) -> None:
     forged = f"for i in 1 2 3; do printf '0000\\n0\\n/\\n\\0' > {pipe}; done; head -c 5000 /dev/urandom > {pipe}; printf '\\0'"
     answer = tool.run(f"{forged}; sleep 0.5; echo end")
     checks.that("end" in said(answer) and answer["seconds"] > 0.4, "no output is an end", answer)
+    answer = tool.run(f"head -c 100M /dev/zero > {pipe}; echo end")
+    stopped = answer["end"] == "too_much_output" and any("a program wrote too much" in note for note in answer["notes"])
+    checks.that(stopped and answer["seconds"] < 10, "who floods the pipe of answers is stopped, and it is said", answer)
+    checks.equal(said(tool.run("echo next")), "next\n", "the shell goes on behind that")
 
 
 SPY = """
@@ -258,6 +262,8 @@ def check_tokens(checks: Checks, tool: Tool) -> None:
         "set | grep -a parlance_; declare -p | grep -a parlance_; env | grep -a parlance_; history; echo $# $@; cat found.txt"
     )
     checks.equal(answer["out"]["text"], "0\n", "no token is there to be found")
+    answer = tool.python("import pathlib, re; re.findall(b'[0-9a-f]{32}', pathlib.Path('/proc/self/cmdline').read_bytes())")
+    checks.equal(said(answer), "[]\n", "that of Python's start is not in its command line")
     answer = tool.run("set -- a b; set -o history")
     checks.equal(said(tool.run("history; echo $1 $2")), "a b\n", "nor in the history")
 

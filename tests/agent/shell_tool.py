@@ -65,9 +65,9 @@ class Tool:
             cwd="/",
             **other,
         )
-        self.start = self._read()
+        self.start = self.receive()
 
-    def _read(self) -> Any:
+    def receive(self) -> Any:
         assert self.process.stdout
         line = self.process.stdout.readline()
         return json.loads(line) if line else {"error": "the tool ended"}
@@ -79,7 +79,7 @@ class Tool:
 
     def ask(self, **request: object) -> Any:
         self.send(**request)
-        return self._read()
+        return self.receive()
 
     def run(self, command: str, timeout: float = 60) -> Any:
         answer = self.ask(command=command, timeout=timeout)
@@ -152,8 +152,8 @@ def run_parts(parts: tuple[Part, ...]) -> None:
     sys.exit(checks.end())
 
 
-def descendants(root: int) -> set[int]:
-    """The processes that descend from one."""
+def parents_of_all() -> dict[int, int]:
+    """Of each process of the machine."""
     parents = {}
     for entry in pathlib.Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -161,6 +161,16 @@ def descendants(root: int) -> set[int]:
                 parents[int(entry.name)] = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
             except OSError:
                 continue
+    return parents
+
+
+def children_of(process: int) -> list[int]:
+    return [child for child, parent in parents_of_all().items() if parent == process]
+
+
+def descendants(root: int) -> set[int]:
+    """The processes that descend from one."""
+    parents = parents_of_all()
     found = {root}
     while new := {child for child, parent in parents.items() if parent in found} - found:
         found |= new

@@ -207,6 +207,14 @@ std::string target_of_descriptor(pid_t process, int descriptor) {
   return size > 0 ? std::string(target, static_cast<std::size_t>(size)) : std::string();
 }
 
+/// False: it has ended, and its number may be another's.
+bool signal_it(const ProcessFacts& facts, int signal) {
+  const Descriptor process(static_cast<int>(syscall(SYS_pidfd_open, facts.pid, 0)));
+  ProcessFacts now;
+  const bool is_same = process && read_facts(facts.pid, now) && now.begun == facts.begun && now.group == facts.group;
+  return is_same && syscall(SYS_pidfd_send_signal, process.get(), signal, nullptr, 0) == 0;
+}
+
 /// The number behind a line's name in a file such as status; 0 if there is none.
 std::uint64_t number_in(const std::string& text, const char* name) {
   const std::size_t at = text.find(name);
@@ -285,6 +293,19 @@ bool waits_at_terminal_input(pid_t process) {
 
 void signal_all(pid_t root, int signal) {
   for (const ProcessFacts& facts : processes_below(root)) kill(facts.pid, signal);
+}
+
+bool signal_group_below(pid_t root, pid_t group, int signal) {
+  constexpr int kMostRounds = 20;
+  std::set<pid_t> reached;
+  bool grew = true;
+  for (int round = 0; grew && round < kMostRounds; ++round) {
+    grew = false;
+    for (const ProcessFacts& facts : processes_below(root))
+      if (facts.group == group && facts.state != 'Z' && !reached.contains(facts.pid) && signal_it(facts, signal))
+        grew = reached.insert(facts.pid).second;
+  }
+  return !reached.empty();
 }
 
 void kill_below(pid_t root) {

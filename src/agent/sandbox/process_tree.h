@@ -53,6 +53,10 @@ bool read_memory(const Descriptor& memory, std::uint64_t from, void* into, std::
 /// Sends a signal to all below `root`, without it.
 void signal_all(pid_t root, int signal);
 
+/// Sends a signal to each process of a group that is below `root`, one by one: the group may have ended, and its number
+/// be another's. Those too that they begin meanwhile. False: there is none.
+bool signal_group_below(pid_t root, pid_t group, int signal);
+
 /// Ends all below `root`, without it: first stops them, until there are no new ones.
 void kill_below(pid_t root);
 

@@ -115,11 +115,16 @@ void SandboxedProcess::begin_kill() {
   }
   // The first process of the PID namespace takes the others with it, and bubblewrap itself then ends.
   const long done = first_ ? syscall(SYS_pidfd_send_signal, first_.get(), SIGKILL, nullptr, 0) : -1;
-  // Without that, bubblewrap is ended last: a child that waits for its word would wait for ever.
-  if (done != 0) ::kill(started_.root, SIGSTOP);
   // It does so once it runs, for which it may have to wait among a thousand: nobody may fork until then.
+  return done == 0 ? kill_below(started_.root) : kill_root_last();
+}
+
+/// Without the supervisor nobody would end the others; and a child that waits for bubblewrap's word would wait for
+/// ever.
+void SandboxedProcess::kill_root_last() {
+  ::kill(started_.root, SIGSTOP);
   kill_below(started_.root);
-  if (done != 0) ::kill(started_.root, SIGKILL);
+  ::kill(started_.root, SIGKILL);
 }
 
 std::optional<int> SandboxedProcess::status() {
@@ -146,7 +151,7 @@ void SandboxedProcess::kill() {
   if (!watchdog_) return;
   begin_kill();
   wait_for(end_);
-  if (!status()) ::kill(started_.root, SIGKILL);
+  if (!status()) kill_root_last();
   wait_for(end_);
   if (!status()) status_ = 128 + SIGKILL;
   // Only now may its number become another process's.

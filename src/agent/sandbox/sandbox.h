@@ -38,6 +38,7 @@ class SandboxedProcess {
 
  private:
   void begin_kill();
+  void kill_root_last();
 
   Started started_;
   ControlGroup group_;

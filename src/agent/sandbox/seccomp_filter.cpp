@@ -8,6 +8,7 @@
 #include <linux/audit.h>
 #include <linux/seccomp.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
@@ -260,6 +261,42 @@ void refuse_hidden_signals(FilterProgram& program) {
   });
 }
 
+/// Landlock does not ask whom a local socket connects to, and one of datagrams could send to any although it is one of
+/// a pair; SOCK_RAW is such a one to the kernel. These two kinds send to their peer alone.
+void allow_connected_pairs(FilterProgram& program) {
+  program.for_call(SYS_socketpair, [&] {
+    constexpr std::uint32_t kKind = 0xf;  // the other bits are flags
+    program.load_argument(0);
+    program.unless_equal(AF_UNIX, failing(EPERM));
+    program.load_argument(1);
+    program.keep_bits(kKind);
+    for (const int kind : {SOCK_STREAM, SOCK_SEQPACKET}) program.if_equal(static_cast<std::uint32_t>(kind), kAllow);
+    program.answer(failing(EPERM));
+  });
+}
+
+/// What would let the agent or its supervisor wait for ever among a thousand processes that want to run: the supervisor
+/// is who ends these.
+void refuse_slowing(FilterProgram& program, const std::vector<int>& processes) {
+  const auto refuse_each = [&](std::size_t argument) {
+    program.load_argument(argument);
+    for (const int process : processes) program.if_equal(static_cast<std::uint32_t>(process), failing(EPERM));
+  };
+  for (const int number : {static_cast<int>(SYS_sched_setscheduler), static_cast<int>(SYS_sched_setparam),
+                           static_cast<int>(SYS_sched_setattr), static_cast<int>(SYS_sched_setaffinity)}) {
+    program.for_call(number, [&] { refuse_each(0); });
+  }
+  constexpr std::uint32_t kUser = PRIO_USER, kUserOfFiles = 3;  // IOPRIO_WHO_USER
+  for (const auto& [number, all] : {std::pair{static_cast<int>(SYS_setpriority), kUser},
+                                    std::pair{static_cast<int>(SYS_ioprio_set), kUserOfFiles}}) {
+    program.for_call(number, [&] {
+      program.load_argument(0);
+      program.if_equal(all, failing(EPERM));
+      refuse_each(1);  // also as a group's number
+    });
+  }
+}
+
 void refuse_for_landlock(FilterProgram& program, const SeccompChoice& choice) {
   for (const int number : kRefusedWithLandlock) program.refuse(number);
   for (const int number : kUnsupportedWithLandlock) program.refuse(number, failing(EOPNOTSUPP));
@@ -271,16 +308,12 @@ void refuse_for_landlock(FilterProgram& program, const SeccompChoice& choice) {
     program.load_argument(1);
     for (const std::uint32_t request : {kSetFlags, kSetAttributes}) program.if_equal(request, failing(EPERM));
   });
-  // Landlock does not ask whom a local socket connects to, and a datagram socket of a pair could send to any.
-  program.for_call(SYS_socketpair, [&] {
-    program.load_argument(1);
-    program.keep_bits(0xf);
-    program.if_equal(SOCK_DGRAM, failing(EPERM));
-  });
+  allow_connected_pairs(program);
   program.for_call(SYS_prlimit64, [&] {  // 0: the process itself
     program.load_argument(0);
     program.if_at_least(1, failing(EPERM));
   });
+  refuse_slowing(program, choice.protected_processes);
   if (choice.landlock_abi < 6) refuse_hidden_signals(program);
   for (const int number : {static_cast<int>(SYS_kill), static_cast<int>(SYS_tkill), static_cast<int>(SYS_tgkill),
                            static_cast<int>(SYS_rt_sigqueueinfo), static_cast<int>(SYS_rt_tgsigqueueinfo),

@@ -15,7 +15,8 @@ struct SeccompChoice {
   /// Memory that no process has mapped may be had: a control group counts it.
   bool unmapped_memory = false;
   bool broker = false;  ///< calls that change a file's mode, owner or times are asked of the supervisor
-  /// Processes that nobody may send signals to (landlock alone; in bubblewrap they do not exist).
+  /// Processes, and groups, that nobody may send signals to or slow down (landlock alone; in bubblewrap they do not
+  /// exist). A signal to the number of one of a process's threads is not refused.
   std::vector<int> protected_processes{};
 };
 

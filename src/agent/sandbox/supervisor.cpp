@@ -190,14 +190,14 @@ int reap(pid_t command) {
   watch(plan, command, filter < 0 ? -1 : kFirst + 2, kFirst + 1);
 }
 
-/// The filters, but for the number of the supervisor, which is protected as the agent is.
+/// The filters, but for the number of the supervisor, which is protected as the agent is, whoever leads its group.
 void make_filters(Plan& plan) {
   SeccompChoice choice;
   choice.kind = SandboxKind::landlock;
   choice.network = plan.policy.network;
   choice.landlock_abi = landlock_abi();
   choice.unmapped_memory = plan.launch.memory_is_counted;
-  choice.protected_processes = {getpid(), kUnknownProcess};
+  choice.protected_processes = {getpid(), getpgrp(), kUnknownProcess};
   plan.refusing = seccomp_program(choice);
   choice.broker = true;
   plan.asking = seccomp_program(choice);

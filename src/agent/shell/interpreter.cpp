@@ -16,13 +16,8 @@ ResidentKind python(const Sandbox& sandbox) {
   ResidentKind kind;
   kind.name = "python";
   kind.title = "Python";
-  kind.command = {"/usr/bin/env",
-                  "python3",
-                  "-u",
-                  control + "/python.driver",
-                  control,
-                  std::to_string(sandbox.process_limit()),
-                  "{}"};
+  kind.command = {
+      "/usr/bin/env", "python3", "-u", control + "/python.driver", control, std::to_string(sandbox.process_limit())};
   kind.run_line = "{}";
   kind.has_lines = true;
   kind.scripts = {{"driver", kDriver}};

@@ -125,9 +125,12 @@ Before Resident::before_run() const {
 /// The programs that have the terminal, without the program itself. In its own group these are what the run has
 /// started: others are there from before, in the background, and so is what those start.
 std::vector<ProcessFacts> Resident::in_foreground(const Before& before) const {
-  const int foreground = terminal_.foreground();
-  const int group = foreground > 0 ? foreground : group_;
   std::vector<ProcessFacts> found = processes_below(process_->root(), own_);
+  const int foreground = terminal_.foreground();
+  // The terminal goes on giving the number of a group that has ended.
+  const bool is_there =
+      std::ranges::any_of(found, [&](const ProcessFacts& facts) { return facts.group == foreground; });
+  const int group = is_there ? foreground : group_;
   std::set<int> old;
   for (const ProcessFacts& facts : found)  // parents come before what they have started
     if (facts.pid != group_ && (before.has(facts) || old.contains(facts.parent))) old.insert(facts.pid);
@@ -153,7 +156,7 @@ void Resident::interrupt(int signal, const Before& before) const {
   if (group_ > 0) kill(group_, SIGCONT);
   if (group_ > 0) kill(group_, SIGINT);
   const int group = terminal_.foreground();
-  if (group > 0 && group != group_) kill(-group, signal);  // all at once, as some may begin others
+  if (group > 0 && group != group_) signal_group_below(process_->root(), group, signal);
   std::set<int> tree{group_};
   for (const ProcessFacts& facts : in_foreground(before)) {
     if (facts.group != group_) continue;
@@ -177,7 +180,7 @@ Result<void> Resident::launch(const std::string& folder) {
   const std::string token = token_of_start_ = random_token();
   if (Result<void> written = write_scripts(); !written) return written;
   Launch launch;
-  for (const std::string& part : kind_.command) launch.command.push_back(with_token(part, token));
+  launch.command = kind_.command;
   launch.environment = sandbox_.environment();
   launch.folder = folder;
   launch.in = launch.out = terminal_.theirs();
@@ -189,6 +192,7 @@ Result<void> Resident::launch(const std::string& folder) {
   Result<std::unique_ptr<SandboxedProcess>> process = sandbox_.start(launch);
   if (!process) return process.error();
   process_ = std::move(*process);
+  if (lines_) type(token);
   std::string received, said;
   const Clock::time_point begin = Clock::now();
   while (!answer_in(received, token)) {

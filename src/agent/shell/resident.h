@@ -6,7 +6,7 @@
 //   terminal       we type one line, which makes the program run the file; the text's standard output comes here
 //   NAME.lines     for a program that shares its group with those that it starts, which would read from the terminal
 //                  what we type: a pipe that the line comes through instead. It opens it once, at its start, and
-//                  then nobody can open it any more
+//                  then nobody can open it any more. The first line is the token that it is started with
 //   NAME.errors    a pipe with a name: its standard error
 //   NAME.answers   a pipe with a name: at the end the program writes the token of this command and four fields, each
 //                  with a zero behind it: the status; letters, of which some are kept for the next run; the folder,
@@ -14,8 +14,8 @@
 //                  it does so with the token that it was started with, and the last field is "ends"; behind that
 //                  comes this token with "saved" at its end, if it has saved its state
 //
-// A token is in no file, so that what an earlier command has left cannot have that of a later one: it comes with the
-// line that we type, and the program keeps it in its memory alone.
+// A token is in no file and in no command line, so that what an earlier command has left cannot have that of a later
+// one: it comes with the line that we type, and the program keeps it in its memory alone.
 //
 // All lie in the session's folder `control`, which programs cannot change, and but for NAME.lines are opened by name
 // for each command: so the command has no descriptor of ours that it could close, and none stays with what it starts in

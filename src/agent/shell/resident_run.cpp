@@ -87,8 +87,17 @@ void ResidentRun::read_pipes() {
   if (poll(watched, 5, kTick) <= 0) return;
   if ((watched[0].revents & POLLIN) != 0) take(Stream::out, read_some(resident_.terminal_.ours()));
   if ((watched[1].revents & POLLIN) != 0) take(Stream::err, read_some(resident_.errors_.get()));
-  if ((watched[2].revents & POLLIN) != 0) received_ += read_some(resident_.answers_.get());
+  if ((watched[2].revents & POLLIN) != 0) take_answers();
   if (watched[4].revents != 0) stop(RunEnd::cancelled);
+}
+
+/// A report is short. What is older than so many bytes is none: programs write to that pipe, too.
+void ResidentRun::take_answers() {
+  constexpr std::size_t kMost = 64 << 10;
+  received_ += read_some(resident_.answers_.get());
+  if (received_.size() <= kMost) return;
+  received_.erase(0, received_.size() - kMost);
+  was_flooded_ = true;
 }
 
 void ResidentRun::stop(RunEnd why) {
@@ -99,7 +108,7 @@ void ResidentRun::stop(RunEnd why) {
 
 void ResidentRun::check_limits() {
   if (seconds_since(begin_) > options_.timeout) stop(RunEnd::timed_out);
-  if (output_.bytes() > options_.output.stop) stop(RunEnd::too_much_output);
+  if (output_.bytes() > options_.output.stop || was_flooded_) stop(RunEnd::too_much_output);
   if (seconds_since(quiet_since_) >= 1 && seconds_since(looked_) >= kLook) check_waiting();
 }
 
@@ -213,7 +222,7 @@ RunResult ResidentRun::finish() {
   result.seconds = seconds_since(begin_);
   drain_terminal();
   drain_errors();
-  received_ += read_some(resident_.answers_.get());
+  take_answers();
   result.end = stop_.why();
   if (resident_.ended()) {
     if (result.end == RunEnd::finished) result.end = RunEnd::program_ended;
@@ -247,6 +256,8 @@ void ResidentRun::add_notes(RunResult& result) const {
   note_file_size(result, resident_.sandbox_);
   if (!stop_.has_begun() && times_asked_ > 0 && result.status == 128 + SIGINT)
     result.notes.push_back("A program was ended by SIGINT, and the rest of the command was left out.");
+  if (was_flooded_)
+    result.notes.push_back(title + " tells the end of a command by a pipe, and a program wrote too much to it.");
   if (was_lost_) result.notes.push_back(title + " could run nothing any more behind that, and was ended.");
   if (was_stopped_) result.notes.push_back(title + " had stopped itself, and was told to go on.");
 }

@@ -81,6 +81,7 @@ class ResidentRun {
 
  private:
   void take(Stream stream, const std::string& bytes);
+  void take_answers();
   void read_pipes();
   void stop(RunEnd why);
   void check_limits();
@@ -113,7 +114,8 @@ class ResidentRun {
   Clock::time_point asked_{};
   int times_asked_ = 0;  ///< for a report that was cut off
   bool was_stopped_ = false;
-  bool was_lost_ = false;  ///< it was ended by us, as it could report nothing any more
+  bool was_flooded_ = false;  ///< at the pipe of answers
+  bool was_lost_ = false;     ///< it was ended by us, as it could report nothing any more
 };
 
 }  // namespace parlance::agent

@@ -22,9 +22,10 @@ namespace parlance::agent {
 
 namespace {
 
-constexpr std::size_t kMostFiles = 200'000;  // those behind are not looked at
-constexpr std::size_t kDeepest = 256;        // folders within folders; and a path has at most 4,096 bytes
-const std::string kUnseen;                   // stands for the paths that nobody has looked at
+constexpr std::size_t kMostFiles = 200'000;   // those behind are not looked at
+constexpr std::size_t kMostNames = 32 << 20;  // bytes of their paths, each of which has at most 4,096
+constexpr std::size_t kDeepest = 256;         // folders within folders
+const std::string kUnseen;                    // stands for the paths that nobody has looked at
 constexpr std::chrono::milliseconds kWriterPause(150);
 constexpr unsigned kMoving = 3;  // commands behind which a file that has changed by itself is looked at again
 constexpr std::uint64_t kMostRead = std::uint64_t{32} << 20;  // bytes of contents in one look
@@ -47,10 +48,11 @@ std::string hash_of(const std::string& path, std::uint64_t size) {
   return sha256(bytes);
 }
 
-std::string target_of(const std::string& path) {
+/// Of where a link leads, as that may be as long as a path.
+std::string hash_of_target(const std::string& path) {
   char target[4096];
   const ssize_t size = ::readlink(path.c_str(), target, sizeof target);
-  return size < 0 ? std::string() : std::string(target, static_cast<std::size_t>(size));
+  return size < 0 ? std::string() : sha256({target, static_cast<std::size_t>(size)});
 }
 
 std::string name_in_quotes(std::string_view text) {
@@ -219,6 +221,7 @@ std::string WorkspaceChanges::names_of(const std::vector<std::string>& paths) co
 std::vector<WorkspaceChanges::Change> WorkspaceChanges::take() {
   changed_.clear();
   looked_at_ = 0;
+  names_ = 0;
   sees_all_ = true;
   for (const std::string& folder : folders_) {
     root_ = folder.size();
@@ -246,11 +249,12 @@ void WorkspaceChanges::look(const std::string& folder) {
   while (const dirent* one = ::readdir(listing)) {
     const std::string_view name = one->d_name;
     if (name == "." || name == "..") continue;
-    if (++looked_at_ > kMostFiles) break;
+    names_ += folder.size() + 1 + name.size();
+    if (++looked_at_ > kMostFiles || names_ > kMostNames) break;
     names.emplace_back(name);
   }
   ::closedir(listing);
-  sees_all_ = sees_all_ && looked_at_ <= kMostFiles;
+  sees_all_ = sees_all_ && looked_at_ <= kMostFiles && names_ <= kMostNames;
   for (const std::string& name : names) look_at(folder + "/" + name);
 }
 
@@ -286,7 +290,7 @@ void WorkspaceChanges::compare(Entries::value_type& file, Entry now, bool is_new
   const bool same_stamp = !is_new && before.inode == now.inode && before.mode == now.mode && before.size == now.size &&
                           before.modified == now.modified && before.touched == now.touched;
   if (same_stamp) now.hash = before.hash;
-  if (!same_stamp && S_ISLNK(now.mode)) now.hash = target_of(path);
+  if (!same_stamp && S_ISLNK(now.mode)) now.hash = hash_of_target(path);
   entry = std::move(now);
   if (same_stamp) return;
   if (S_ISREG(entry.mode)) return unread_.push_back({.file = &file, .before = before, .is_new = is_new});

@@ -97,7 +97,8 @@ class WorkspaceChanges {
   /// What changes by itself: paths, and with # for what is counted, those of files that were made or removed so.
   std::unordered_map<std::string, Moving> moving_;
   std::vector<std::string> stale_;
-  std::size_t looked_at_ = 0, root_ = 0;  ///< root_: bytes of the path of the folder that is looked at
+  std::size_t looked_at_ = 0, names_ = 0;  ///< files of this look, and the bytes of their paths
+  std::size_t root_ = 0;                   ///< bytes of the path of the folder that is looked at
   bool sees_all_ = true, was_ended_ = false;
   bool others_run_ = false;                ///< as the last look began
   std::string last_;                       ///< the last command that changed something; "": it failed
