@@ -9,8 +9,10 @@
 #include <fstream>
 #include <string>
 
+#include "parlance/json.h"
 #include "parlance/source.h"
 #include "serve/capture/files.h"
+#include "serve/capture/record.h"
 
 namespace parlance::serve {
 namespace {
@@ -115,6 +117,29 @@ TEST_F(CaptureFilesTest, OneThatWasRemovedIsAnother) {
   const std::uint64_t third = files_->version("a");
   EXPECT_NE(third, 0U);
   EXPECT_TRUE(first != second && second != third && first != third);
+}
+
+/// A head whose tokenizer has these files, by their names and hashes.
+Document head(const std::string& files, const std::string& kind = "BPE") {
+  Document made;
+  (void)made.parse(R"({"templates": [], "tokenizer": {"kind": ")" + kind + R"(", "vocabulary": 9, "files": [)" + files +
+                   "]}}");
+  return made;
+}
+
+TEST(CaptureHeads, NameTheSameTokenizerWhereWhatBothListIsTheSame) {
+  const std::string whole = R"({"path": "/a/tokenizer.json", "sha256": "1"})";
+  const std::string beside = R"(, {"path": "/a/config.json", "sha256": "2"})";
+  const auto same = [](const Document& a, const Document& b) {
+    return have_same_tokenizer(a.root(), b.root()) && have_same_tokenizer(b.root(), a.root());
+  };
+  EXPECT_TRUE(same(head(whole), head(whole + beside))) << "another version lists more";
+  EXPECT_TRUE(same(head(whole), head(R"({"path": "/b/tokenizer.json", "sha256": "1"})"))) << "another folder";
+  EXPECT_FALSE(same(head(whole + beside), head(whole + R"(, {"path": "/a/config.json", "sha256": "3"})")));
+  EXPECT_FALSE(same(head(whole), head(R"({"path": "/a/tokenizer.json", "sha256": "2"})")));
+  EXPECT_FALSE(same(head(whole), head(R"({"path": "/a/tekken.json", "sha256": "2"})"))) << "none of one name";
+  EXPECT_FALSE(same(head(whole), head(whole, "tekken")));
+  EXPECT_TRUE(same(head(""), head("")));
 }
 
 }  // namespace

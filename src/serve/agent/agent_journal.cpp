@@ -197,8 +197,8 @@ Result<void> check_same_model(Value head, const ServedModel& model, const std::s
   if (!model.capture_head.empty())
     if (Result<void> parsed = now.parse(model.capture_head); !parsed) return parsed;
   if (head.is_undefined() || now.root().is_undefined()) return {};
-  const bool same_template = template_hashes(head) == template_hashes(now.root());
-  const bool same_tokenizer = tokenizer_hashes(head) == tokenizer_hashes(now.root());
+  const bool same_template = have_same_templates(head, now.root());
+  const bool same_tokenizer = have_same_tokenizer(head, now.root());
   if (same_template && same_tokenizer) return {};
   const std::string what = same_template ? "tokenizer" : same_tokenizer ? "template" : "template and another tokenizer";
   return Error(ErrorCode::conversation, file + " was written with another " + what + " than there is now")

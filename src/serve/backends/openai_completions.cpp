@@ -84,16 +84,19 @@ class TextEvents final : public CompletionsEvents {
 /// Whether the server takes prompts of ids.
 enum class IdsVerdict : std::uint8_t { unasked, taken, refused, doubted };
 
-/// What it says by its answer to one. It may fail as it validates one, but it may also fail for now: then it gets text,
-/// and is asked again.
+/// What it says by its answer to one; unasked: it answers nothing for now. It may fail as it validates one, or refuse
+/// this odd request alone, and it may also fail for now: that says nothing about ids.
 IdsVerdict verdict_of(unsigned status) {
   switch (status) {
     case 200: return IdsVerdict::taken;
     case 400:
     case 422:
     case 501: return IdsVerdict::refused;
-    case 500: return IdsVerdict::doubted;
-    default: return IdsVerdict::unasked;
+    case 401:
+    case 502:
+    case 503:
+    case 504: return IdsVerdict::unasked;
+    default: return IdsVerdict::doubted;
   }
 }
 
@@ -103,7 +106,8 @@ class OpenAiCompletions final : public HttpEngine {
  public:
   explicit OpenAiCompletions(BackendOptions options)
       : HttpEngine(options, {.generate = "/v1/completions"}),
-        ids_(options.address.setting("ids") == "never" ? IdsVerdict::refused : IdsVerdict::unasked) {
+        never_(options.address.setting("ids") == "never"),
+        ids_(never_ ? IdsVerdict::refused : IdsVerdict::unasked) {
     const std::string grammar = options.address.setting("grammar");
     for (const GrammarSyntax syntax : {GrammarSyntax::gbnf, GrammarSyntax::structural_tag}) {
       if (grammar == name_of(syntax)) as_ids_.grammar = as_text_.grammar = syntax;
@@ -125,10 +129,11 @@ class OpenAiCompletions final : public HttpEngine {
                         reply->status());
   }
 
-  /// Also finds out whether it takes ids, until that is known: a token is sampled for it.
+  /// Also finds out whether it takes ids, for which a token is sampled. Each time, since another server may answer by
+  /// now, or one that had no model may have one.
   Task<EngineInfo> ask() override {
     const EngineInfo made = co_await HttpEngine::ask();
-    if (!is_final(ids_)) decide(co_await try_ids(made.model));
+    if (!never_) decide(co_await try_ids(made.model));
     co_return made;
   }
 
@@ -190,13 +195,14 @@ class OpenAiCompletions final : public HttpEngine {
     co_return verdict;
   }
 
-  /// Of several that ask at the same time, the first that knows it is right.
+  /// A doubt changes nothing that is known.
   void decide(IdsVerdict verdict) {
     IdsVerdict before = ids_;
-    while (!is_final(before) && !ids_.compare_exchange_weak(before, verdict)) {
+    while ((is_final(verdict) || !is_final(before)) && !ids_.compare_exchange_weak(before, verdict)) {
     }
   }
 
+  const bool never_;
   std::atomic<IdsVerdict> ids_;
   BackendFacts as_ids_ = kOpenAiCompletions, as_text_ = kOpenAiCompletions;
 };

@@ -225,11 +225,36 @@ std::string hashes_of(Value list) {
   return all;
 }
 
+std::string_view name_in(Value file) {
+  const std::string_view path = file["path"].text();
+  return path.substr(path.rfind('/') + 1);
+}
+
+/// Of a name that both lists have, the contents are the same; and there is such a name.
+bool agree(Value files, Value others) {
+  bool have_one = false;
+  for (const Value& file : files.items()) {
+    for (const Value& other : others.items()) {
+      if (name_in(file) != name_in(other)) continue;
+      if (file["sha256"].text() != other["sha256"].text()) return false;
+      have_one = true;
+    }
+  }
+  return have_one;
+}
+
 }  // namespace
 
-std::string template_hashes(Value head) { return hashes_of(head["templates"]); }
+bool have_same_templates(Value head, Value other) {
+  return hashes_of(head["templates"]) == hashes_of(other["templates"]);
+}
 
-std::string tokenizer_hashes(Value head) { return hashes_of(head["tokenizer"]["files"]); }
+// Versions of parlance differ in which files beside the vocabulary they list.
+bool have_same_tokenizer(Value head, Value other) {
+  const Value a = head["tokenizer"], b = other["tokenizer"];
+  if (a["kind"].text() != b["kind"].text() || json_text(a["vocabulary"]) != json_text(b["vocabulary"])) return false;
+  return hashes_of(a["files"]) == hashes_of(b["files"]) || agree(a["files"], b["files"]);
+}
 
 std::string head_record(const ServedModel& model, std::string_view source, const std::vector<std::string>& files) {
   if (!model.backend) return {};  // it has no turns

@@ -31,9 +31,10 @@ struct TurnFacts {
 /// The record of versions: parlance, the model's templates and tokenizer files by their SHA-256, its engine. `source`
 /// is an object that says how the model was opened; `files` are those of its tokenizer.
 std::string head_record(const ServedModel& model, std::string_view source, const std::vector<std::string>& files);
-/// What a head says of the templates, and of the tokenizer's files: their hashes, which are the same for the same ones.
-std::string template_hashes(Value head);
-std::string tokenizer_hashes(Value head);
+/// Do two heads name the same templates, by their hashes?
+bool have_same_templates(Value head, Value other);
+/// Do they name the same tokenizer? Of files that only one of them lists nothing is known.
+bool have_same_tokenizer(Value head, Value other);
 /// The record of a grammar's text.
 std::string grammar_record(std::string_view syntax, std::string_view text, std::string_view hash);
 /// The record of a turn, from its session with or without the sampled ids. `request` is the body as it came. `behind`:

@@ -143,7 +143,7 @@ std::shared_ptr<OpenedModel> Replay::opened_as(Value head) const {
   for (const auto& [number, opened] : models_) {
     const Value other = heads_[number - 1].root();
     if (other["model"].text() == head["model"].text() && json_text(other["source"]) == json_text(head["source"]) &&
-        template_hashes(other) == template_hashes(head) && tokenizer_hashes(other) == tokenizer_hashes(head))
+        have_same_templates(other, head) && have_same_tokenizer(other, head))
       return opened;
   }
   return nullptr;
@@ -153,7 +153,7 @@ void Replay::note_versions(const Line& line, Value now) {
   const Value head = heads_[line.head - 1].root();
   if (head["parlance"].text() != now["parlance"].text())
     differ(line, "versions", "recorded by parlance " + std::string(head["parlance"].text()));
-  if (template_hashes(head) != template_hashes(now) || tokenizer_hashes(head) != tokenizer_hashes(now))
+  if (!have_same_templates(head, now) || !have_same_tokenizer(head, now))
     differ(line, "versions", "the template or the tokenizer's files are not those of the capture");
 }
 
@@ -167,7 +167,7 @@ Result<std::shared_ptr<OpenedModel>> Replay::model_for(const Line& line) {
     if (!made) return made.error();
     opened = std::move(*made);
   }
-  const std::string said = json_text(head["parlance"]) + template_hashes(head) + tokenizer_hashes(head);
+  const std::string said = json_text(head["parlance"]) + json_text(head["templates"]) + json_text(head["tokenizer"]);
   if (noted_.insert(said).second) note_versions(line, opened->now.root());
   return models_[line.head] = std::move(opened);
 }
