@@ -22,6 +22,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from typing import Any
 
@@ -120,6 +121,20 @@ for name, attempt in attempts.items():
     os.fchmod(file, 0o644)
     for one in (here, file):
         os.utime(one)
+"""
+
+# Folders that commands have closed, too deep for a path.
+DEEP = """
+import os
+os.chdir(os.environ["TMPDIR"])
+for name, count in (("d", 3000), ("n" * 250, 60)):
+    for _ in range(count):
+        os.mkdir(name)
+        os.chdir(name)
+    os.mkdir("closed")
+    open("closed/file", "w").close()
+    os.chmod("closed", 0)
+    os.chdir(os.environ["TMPDIR"])
 """
 
 CONNECT = """
@@ -605,6 +620,7 @@ def check_planted(checks: Checks, program: str, place: Place, kind: str) -> None
     check_nested(checks, program, place, kind)
     check_around(checks, program, place, kind)
     check_own_folders(checks, program, place, kind)
+    check_left_links(checks, program, place, kind)
 
 
 def check_own_folders(checks: Checks, program: str, place: Place, kind: str) -> None:
@@ -620,6 +636,41 @@ def check_own_folders(checks: Checks, program: str, place: Place, kind: str) -> 
     tool.run("echo x > /dev/shm/written; for each in $(find /run/parlance $TMPDIR -type l); do echo x > $each/written; done")
     checks.equal(sorted(place.outside.iterdir()), before, "nor changed")
     tool.close()
+
+
+def check_left_links(checks: Checks, program: str, place: Place, kind: str) -> None:
+    """A link that one run leaves in place of a folder that was named: the next run with the same options names it and begins nothing."""
+    parent = copy.copy(place)
+    parent.workspace = place.workspace / "project"
+    cases = (
+        ("readable", place, f"readable={place.workspace}/data", f"rmdir data; ln -s {place.outside} data", "data"),
+        ("writable", place, f"writable={place.workspace}/data", f"rmdir data; ln -s {place.outside} data", "data"),
+        ("on its way", place, f"readable={place.workspace}/way/inner", f"mv way away; ln -s {place.folder}/far way", "way"),
+        ("workspace", parent, f"writable={place.workspace}", f"cd ..; mv project away; ln -s {place.outside} project", "project"),
+    )
+    for folder in (place.workspace / "data", place.workspace / "way" / "inner", place.folder / "far" / "inner", parent.workspace):
+        folder.mkdir(parents=True, exist_ok=True)
+    place.give()
+    for name, where, setting, planting, link in cases:
+        tool = Tool(program, where, kind, setting)
+        tool.run(planting)
+        tool.close()
+        tool = Tool(program, where, kind, setting)
+        error = str(tool.start.get("error"))
+        target = (place.workspace / link).readlink()
+        wanted = f"over the link {place.workspace / link} to {target}, and commands may have put"
+        checks.that(wanted in error, f"a link of an earlier run, {name}: it is refused", tool.start)
+        tool.close()
+        (place.workspace / link).unlink()
+        (place.workspace / link).mkdir()
+        place.give()
+    alias = place.folder / "alias"
+    alias.symlink_to(place.workspace)
+    tool = Tool(program, place, kind, f"readable={alias}/data")
+    checks.that("error" not in tool.start, "a link of the user's own, outside of what commands change", tool.start)
+    tool.close()
+    alias.unlink()
+    shutil.rmtree(place.workspace / "away", ignore_errors=True)
 
 
 def check_around(checks: Checks, program: str, place: Place, kind: str) -> None:
@@ -647,6 +698,105 @@ def check_nested(checks: Checks, program: str, place: Place, kind: str) -> None:
     answer = tool.run(f"cat {within.workspace}/secret; echo x > {within.workspace}/written; ls -d moved/workspace || echo elsewhere")
     checks.that(SECRET not in said(answer) and not (place.outside / "written").exists(), "a link in place of the workspace", answer)
     tool.close()
+
+
+def check_etc(checks: Checks, program: str, place: Place, kind: str) -> None:
+    """As root: private files of /etc that are deep in it, and those that are made or renamed while the agent runs."""
+    if place.user != 0:
+        return
+    folder = pathlib.Path("/etc") / f"parlance-test-{os.getpid()}"
+    deep = folder / "1/2/3/4/5/6/7"
+
+    def write(path: pathlib.Path) -> None:
+        opened = os.open(path, os.O_WRONLY | os.O_CREAT, 0o600)
+        os.write(opened, SECRET.encode())
+        os.close(opened)
+
+    try:
+        deep.mkdir(parents=True)
+        write(deep / "key")
+        write(folder / "hidden")
+        (folder / "public").write_text("for everybody")
+        tool = Tool(program, place, kind)
+        tool.run("true")
+        write(folder / "new")
+        (folder / "new").rename(folder / "hidden")
+        late = folder / "late" if kind == "bubblewrap" else folder / "hidden"
+        write(late)
+        answer = tool.run(f"cat {folder}/public; cat {deep}/key {folder}/hidden {late}")
+        checks.that("for everybody" in said(answer) and SECRET not in said(answer), "private files of /etc", answer)
+        tool.close()
+    finally:
+        shutil.rmtree(folder)
+
+
+def check_later_mounts(checks: Checks, program: str, place: Place, kind: str) -> None:
+    """As root, with bubblewrap: what is mounted later in a folder that may only be read does not come into the sandbox."""
+    later = place.folder / "mounts" / "later"
+    later.mkdir(parents=True)
+    folder = later.parent
+
+    def mount(*words: str) -> bool:
+        return subprocess.run(["mount", *words], capture_output=True).returncode == 0
+
+    if place.user != 0 or kind != "bubblewrap" or not mount("--bind", str(folder), str(folder)):
+        return
+    try:
+        mount("--make-shared", str(folder))
+        tool = Tool(program, place, kind, f"readable={folder}")
+        tool.run("true")  # the sandbox of a shell begins with its first command
+        checks.that(mount("-t", "tmpfs", "none", str(later)), "a later mount")
+        (later / "file").write_text("untouched")
+        answer = tool.run(f"echo x > {later}/file; cat {later}/file")
+        checks.equal((later / "file").read_text(), "untouched", "a later mount in a folder that may be read")
+        checks.that("untouched" not in said(answer), "it is not there", answer)
+        tool.close()
+    finally:
+        subprocess.run(["umount", "-l", str(later)], capture_output=True)
+        subprocess.run(["umount", "-l", str(folder)], capture_output=True)
+
+
+def check_starts(checks: Checks, program: str, place: Place, kind: str) -> None:
+    """It starts in /var/tmp, and where commands have taken the names that a trial of ours might have had; its folder goes all the same."""
+    other = Place(place.user)
+    shutil.rmtree(other.folder)
+    other.folder = pathlib.Path(tempfile.mkdtemp(prefix="parlance-test-", dir="/var/tmp"))
+    other.workspace, sessions = other.folder / "workspace", other.folder / "sessions"
+    for folder in (other.workspace, sessions):
+        folder.mkdir()
+    other.folder.chmod(0o755)
+    last = int(pathlib.Path("/proc/loadavg").read_text().split()[-1])
+    for number in range(last, last + 2000):
+        (other.workspace / f".parlance-trial-{number}").mkdir()
+    other.give()
+    tool = Tool(program, other, kind, env={"TMPDIR": str(sessions)})
+    if checks.that("error" not in tool.start, "a start in /var/tmp, with names of trials that are taken", tool.start):
+        checks.that(str(other.workspace) in said(tool.run("pwd; echo x > made")), "a command there")
+        checks.that((other.workspace / "made").exists(), "it changes the workspace")
+        tool.python(DEEP)
+        tool.close()
+        checks.equal(list(sessions.iterdir()), [], "folders of commands that are too deep for a path")
+    other.remove()
+
+
+def check_foreign_mounts(checks: Checks, program: str, place: Place, kind: str) -> None:
+    """A process of the same user that has another file at the workspace's path, as in a container: commands do not change its mode."""
+    file = place.workspace / "inner-file"
+    script = f"mount -t tmpfs none {place.workspace} && echo x > {file} && chmod 600 {file} && echo ready && read line; stat -c %a {file}"
+    user: Any = {"user": place.user, "group": place.user, "extra_groups": []} if place.user != os.geteuid() else {}
+    if kind != "landlock":
+        return
+    with subprocess.Popen(
+        ["unshare", "-Urm", "sh", "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, **user
+    ) as inner:
+        assert inner.stdout
+        if inner.stdout.readline() == "ready\n":
+            tool = Tool(program, place, kind)
+            tool.python(f"import os\nos.chmod('/proc/{inner.pid}/root{file}', 0o666)")
+            own = tool.run("touch own && chmod 640 own && stat -c %a own")
+            checks.equal(said(own).strip(), "640", "the mode of a file of the workspace")
+            tool.close()
+        checks.equal(inner.communicate("go on\n", 20)[0].strip() or "600", "600", "the mode of a file in another mount namespace")
 
 
 def check_end(checks: Checks, program: str, place: Place, kind: str) -> None:
@@ -761,6 +911,10 @@ def check_all(checks: Checks, program: str, place: Place, kind: str, outside: Ou
     check_busy_user(checks, program, place, kind)
     check_gone_group(checks, program, place, kind)
     check_planted(checks, program, place, kind)
+    check_etc(checks, program, place, kind)
+    check_later_mounts(checks, program, place, kind)
+    check_starts(checks, program, place, kind)
+    check_foreign_mounts(checks, program, place, kind)
     check_end(checks, program, place, kind)
 
 

@@ -61,9 +61,12 @@ Error McpServer::failure(const std::string& what) {
 
 Result<void> McpServer::open() {
   ++starts_;
+  const Result<std::string> home = sandbox_.home_of("server-" + spec_.name);
+  if (!home) return home.error();
   Launch launch;
+  launch.home = *home;
   launch.command = looked_up(spec_.command);
-  launch.environment = environment_with(sandbox_, spec_.environment);
+  launch.environment = environment_with(sandbox_, *home, spec_.environment);
   launch.folder = spec_.folder.empty() ? sandbox_.policy().workspace : spec_.folder;
   Result<std::unique_ptr<LineProcess>> process = LineProcess::start(sandbox_, launch, log_);
   if (!process) return process.error();

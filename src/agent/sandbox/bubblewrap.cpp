@@ -6,7 +6,9 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -51,13 +53,21 @@ void show_system(std::vector<std::string>& arguments) {
   }
 }
 
+/// Who is root could read a private file that is made while the agent runs, or that is renamed over a hidden one, with
+/// which the mount that hid it goes. So root's commands have a copy of what was public at the start.
 void show_etc(std::vector<std::string>& arguments, const SessionFolder& folder) {
-  add(arguments, {"--ro-bind", "/etc", "/etc"});
-  for (const std::string& hidden : private_entries("/etc")) {
-    if (std::filesystem::is_directory(hidden)) {
-      add(arguments, {"--tmpfs", hidden, "--remount-ro", hidden});
-    } else {
-      add(arguments, {"--ro-bind", folder.control() + "/empty", hidden});
+  if (geteuid() == 0) {
+    const std::string copy = folder.path() + "/etc";
+    if (!std::filesystem::exists(copy)) copy_public("/etc", copy);
+    add(arguments, {"--ro-bind", copy, "/etc"});
+  } else {
+    add(arguments, {"--ro-bind", "/etc", "/etc"});
+    for (const std::string& hidden : private_entries("/etc")) {
+      if (std::filesystem::is_directory(hidden)) {
+        add(arguments, {"--tmpfs", hidden, "--remount-ro", hidden});
+      } else {
+        add(arguments, {"--ro-bind", folder.control() + "/empty", hidden});
+      }
     }
   }
   for (const char* name : {"passwd", "group"}) {
@@ -122,6 +132,10 @@ std::set<std::string> folders_of_mounts(const SandboxPolicy& policy) {
   return found;
 }
 
+bool shows_in(const SandboxPolicy& policy, const std::string& folder) {
+  return std::ranges::any_of(mounted_paths(policy), [&](const std::string& path) { return is_within(path, folder); });
+}
+
 /// What was named by a link is shown by that path too; what is shown already has its links.
 void show_links(std::vector<std::string>& arguments, const SandboxPolicy& policy) {
   const std::vector<std::string> mounted = mounted_paths(policy);
@@ -149,6 +163,7 @@ Result<void> write_users(const SessionFolder& folder) {
   Result<void> done = write_file(folder.control() + "/passwd", users + "root:x:0:0::/root:/usr/sbin/nologin\n");
   if (done) done = write_file(folder.control() + "/group", "agent:x:" + group + ":\nroot:x:0:\nnogroup:x:65534:\n");
   if (done) done = write_file(folder.control() + "/empty", "");
+  if (done) mkdir((folder.control() + "/home").c_str(), 0700);  // where a home is mounted
   return done;
 }
 
@@ -163,9 +178,14 @@ std::vector<std::string> arguments_of(const SandboxPolicy& policy, const Session
   show_etc(arguments, folder);
   add(arguments, {"--proc", "/proc", "--dev", "/dev", "--bind", folder.shared_memory(), "/dev/shm"});
   copy_devices(arguments, folder);
-  add(arguments, {"--bind", folder.temporary(), "/tmp", "--dir", "/var", "--symlink", "/tmp", "/var/tmp"});
+  add(arguments, {"--bind", folder.temporary(), "/tmp", "--dir", "/var"});
+  if (shows_in(policy, "/var/tmp"))
+    add(arguments, {"--dir", "/var/tmp"});  // bubblewrap makes no folder of a mount behind a link
+  else
+    add(arguments, {"--symlink", "/tmp", "/var/tmp"});
   add(arguments, {"--ro-bind", folder.control(), kControlInside});
   add(arguments, {"--bind", folder.state(), std::string(kControlInside) + "/state"});
+  if (!launch.home.empty()) add(arguments, {"--bind", launch.home, kHomeInside});
   if (policy.network) show_resolver(arguments);
   const std::set<std::string> around = folders_of_mounts(policy);
   for (const std::string& path : around) add(arguments, {"--tmpfs", path});
@@ -221,6 +241,14 @@ pid_t read_first(int info) {
   return at == std::string::npos ? -1 : std::atoi(text.c_str() + at + kName.size());
 }
 
+/// In the child. bubblewrap's mounts are slaves of ours: what somebody mounts later below a folder that may only be
+/// read would be there with all its rights. Below mounts that are private nothing comes later. Others than root may
+/// not.
+void leave_shared_mounts() {
+  if (geteuid() != 0 || unshare(CLONE_NEWNS) != 0) return;
+  if (mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) _exit(127);
+}
+
 /// Where programs are looked for: relative folders of PATH are left out, as the agent's own may be one of theirs.
 std::vector<std::string> program_folders() {
   const char* given = std::getenv("PATH");
@@ -271,6 +299,7 @@ Result<Started> start_in_bubblewrap(const std::string& program, const SandboxPol
   if (child == 0) {
     if (enter_session(launch, {filter->get(), options->get(), write_end.get()})) {
       limit_process(policy.limits, launch);
+      leave_shared_mounts();
       execve(program.c_str(), arguments.get(), environment.get());
     }
     _exit(127);

@@ -9,6 +9,8 @@ namespace parlance::agent {
 
 /// Where a command sees the session's folder `control`.
 constexpr const char* kControlInside = "/run/parlance";
+/// Where a program sees its own home, if it has one (Launch::home).
+constexpr const char* kHomeInside = "/run/parlance/home";
 
 /// The path of the program `bwrap` without links: the first in PATH, /usr/bin or /usr/local/bin that commands cannot
 /// change. It is found once, before they run.

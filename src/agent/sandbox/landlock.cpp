@@ -90,8 +90,8 @@ int landlock_abi() {
   return abi > 0 ? static_cast<int>(abi) : 0;
 }
 
-Result<Descriptor> landlock_rules(const SandboxPolicy& policy, const SessionFolder& folder,
-                                  const std::string& terminal) {
+Result<Descriptor> landlock_rules(const SandboxPolicy& policy, const SessionFolder& folder, const std::string& terminal,
+                                  const std::string& home) {
   Rules rules(landlock_abi(), policy.network);
   if (!rules.made()) return system_error("Landlock's rules", errno);
   allow_system(rules);
@@ -100,6 +100,7 @@ Result<Descriptor> landlock_rules(const SandboxPolicy& policy, const SessionFold
   for (const std::string& path : policy.readable) rules.allow(path, kRead);
   for (const std::string& path : changeable(policy)) rules.allow_change(path);
   for (const std::string& path : {folder.temporary(), folder.state()}) rules.allow_change(path);
+  if (!home.empty()) rules.allow_change(home);
   rules.allow(folder.control(), kReadFile | kReadFolder);
   for (const auto& entry : std::filesystem::directory_iterator(folder.control(), error)) {
     if (entry.is_fifo(error)) rules.allow(entry.path().string(), kReadFile | kWriteFile);

@@ -18,6 +18,7 @@ struct Launch {
   std::vector<std::string> command{};
   std::vector<std::string> environment{};  ///< NAME=value
   std::string folder{};                    ///< where it starts
+  std::string home{};                      ///< a folder that it may change, and no other may: our path; "": none
   int in = -1;                             ///< what becomes its descriptors 0, 1, 2
   int out = -1;
   int err = -1;

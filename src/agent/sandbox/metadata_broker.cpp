@@ -12,7 +12,9 @@
 #include <cerrno>
 #include <climits>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <string>
 #include <string_view>
 
@@ -37,6 +39,22 @@ bool read_path(const Descriptor& memory, std::uint64_t from, std::string& path) 
     path.append(part, length);
     if (length < static_cast<std::size_t>(size)) return true;
   }
+  return false;
+}
+
+/// The mount that a file is on; 0: the kernel does not say (before Linux 5.8).
+std::uint64_t mount_of(int file) {
+  struct statx facts {};
+  const bool known = statx(file, "", AT_EMPTY_PATH, STATX_MNT_ID, &facts) == 0 && (facts.stx_mask & STATX_MNT_ID) != 0;
+  return known ? facts.stx_mnt_id : 0;
+}
+
+/// Do we have the mount, too? Through /proc/PID/root a path may lead into another namespace, where other files have the
+/// paths of ours.
+bool is_mount_of_ours(std::uint64_t mount) {
+  std::ifstream mounts("/proc/self/mountinfo");
+  for (std::string line; std::getline(mounts, line);)
+    if (std::strtoull(line.c_str(), nullptr, 10) == mount) return true;
   return false;
 }
 
@@ -119,8 +137,9 @@ class Call {
     char target[PATH_MAX + 1] = {};
     const std::string link = "/proc/self/fd/" + std::to_string(file_.get());
     if (readlink(link.c_str(), target, PATH_MAX) <= 0) return false;
-    return std::any_of(places.begin(), places.end(),
-                       [&](const std::string& place) { return is_within(target, place); });
+    const auto holds = [&](const std::string& place) { return is_within(target, place); };
+    const std::uint64_t mount = mount_of(file_.get());
+    return std::ranges::any_of(places, holds) && (mount == 0 || is_mount_of_ours(mount));
   }
 
   bool is_folder() const {

@@ -10,8 +10,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 namespace parlance::agent {
 
@@ -43,10 +45,25 @@ std::vector<std::string> entries_of(const std::string& folder) {
 void find_private(const std::string& path, int depth, std::vector<std::string>& found) {
   struct stat facts {};
   if (lstat(path.c_str(), &facts) != 0) return;
-  if (!is_public(facts)) {
+  const bool is_folder = S_ISDIR(facts.st_mode);
+  if (!is_public(facts) || (is_folder && depth == kMostDepth)) {  // nobody has looked at what is deeper
     found.push_back(path);
-  } else if (S_ISDIR(facts.st_mode) && depth < kMostDepth) {
+  } else if (is_folder) {
     for (const std::string& entry : entries_of(path)) find_private(entry, depth + 1, found);
+  }
+}
+
+void copy_public_entry(const std::string& from, const std::string& to, int depth) {
+  std::error_code error;
+  struct stat facts {};
+  if (lstat(from.c_str(), &facts) != 0 || !is_public(facts)) return;
+  if (S_ISLNK(facts.st_mode)) {
+    std::filesystem::copy_symlink(from, to, error);
+  } else if (S_ISREG(facts.st_mode)) {
+    std::filesystem::copy_file(from, to, error);
+  } else if (S_ISDIR(facts.st_mode) && depth < kMostDepth && mkdir(to.c_str(), 0755) == 0) {
+    for (const std::string& entry : entries_of(from))
+      copy_public_entry(entry, to + entry.substr(from.size()), depth + 1);
   }
 }
 
@@ -77,6 +94,44 @@ std::string named_path(const std::string& path) {
   std::string named = std::filesystem::absolute(path, error).lexically_normal().string();
   if (named.size() > 1 && named.ends_with('/')) named.pop_back();
   return named;
+}
+
+/// A link that is followed, and where it stands.
+struct FollowedLink {
+  std::string place;
+  std::string target;
+};
+
+/// The links that a path leads over, in their order, also those in the targets of others. It ends where nothing is.
+std::vector<FollowedLink> links_on_the_way(const std::string& path) {
+  constexpr std::size_t kMostLinks = 64;  // the kernel follows 40
+  std::error_code error;
+  const std::filesystem::path whole = std::filesystem::absolute(path, error);
+  std::deque<std::filesystem::path> rest(whole.begin(), whole.end());
+  std::filesystem::path at = "/";
+  std::vector<FollowedLink> found;
+  while (!rest.empty() && found.size() < kMostLinks) {
+    const std::filesystem::path part = std::move(rest.front());
+    rest.pop_front();
+    if (part.empty() || part == "." || part == "/") continue;
+    const std::filesystem::path next = part == ".." ? at.parent_path() : at / part;
+    if (!std::filesystem::is_symlink(std::filesystem::symlink_status(next, error))) {
+      at = next;
+      continue;
+    }
+    const std::filesystem::path target = std::filesystem::read_symlink(next, error);
+    found.push_back({next.string(), target.string()});
+    if (target.is_absolute()) at = "/";
+    rest.insert(rest.begin(), target.begin(), target.end());
+  }
+  return found;
+}
+
+/// The first link on the way that commands may have put there.
+std::optional<FollowedLink> link_of_theirs(const SandboxPolicy& policy, const std::string& path) {
+  for (FollowedLink& link : links_on_the_way(path))
+    if (is_theirs(policy, link.place)) return std::move(link);
+  return std::nullopt;
 }
 
 struct CloseFile {
@@ -125,6 +180,14 @@ void keep_outermost(SandboxPolicy& policy) {
   }
   policy.writable = std::move(kept);
   std::erase_if(policy.readable, [&policy](const std::string& path) { return is_theirs(policy, path); });
+}
+
+/// What an earlier run left in the place of a folder would be opened as if the user had named it.
+Result<void> check_links(const SandboxPolicy& policy, const std::vector<std::string>& named) {
+  for (const std::string& path : named) {
+    if (Result<void> fine = check_way(policy, path); !fine) return fine;
+  }
+  return {};
 }
 
 /// The folders of PATH that the sandbox shows.
@@ -182,6 +245,18 @@ bool is_theirs(const SandboxPolicy& policy, std::string_view path) {
   return holds(policy.workspace) || std::ranges::any_of(policy.writable, holds);
 }
 
+bool leads_over_theirs(const SandboxPolicy& policy, const std::string& path) {
+  return is_theirs(policy, named_path(path)) || link_of_theirs(policy, path).has_value();
+}
+
+Result<void> check_way(const SandboxPolicy& policy, const std::string& path) {
+  const std::optional<FollowedLink> link = link_of_theirs(policy, path);
+  if (!link) return {};
+  const std::string what = "this leads over the link " + link->place + " to " + link->target;
+  return Error(ErrorCode::usage, path + ": " + what + ", and commands may have put this link there")
+      .hint("look at the link; if it is yours, name what it leads to");
+}
+
 std::vector<std::string> private_entries(const std::string& folder) {
   std::vector<std::string> found;
   find_private(folder, 0, found);
@@ -194,7 +269,12 @@ std::vector<std::string> public_parts(const std::string& folder) {
   return found;
 }
 
+void copy_public(const std::string& folder, const std::string& to) { copy_public_entry(folder, to, 0); }
+
 Result<SandboxPolicy> checked(SandboxPolicy policy) {
+  std::vector<std::string> all_named{policy.workspace};
+  all_named.insert(all_named.end(), policy.writable.begin(), policy.writable.end());
+  all_named.insert(all_named.end(), policy.readable.begin(), policy.readable.end());
   Result<std::string> workspace = resolved(policy.workspace);
   if (!workspace) return workspace.error();
   policy.workspace = *workspace;
@@ -212,6 +292,7 @@ Result<SandboxPolicy> checked(SandboxPolicy policy) {
       path = *found;
     }
   }
+  if (Result<void> fine = check_links(policy, all_named); !fine) return fine.error();
   std::vector<std::string> changed = policy.writable;
   changed.push_back(policy.workspace);
   for (const std::string& path : changed) {

@@ -216,6 +216,16 @@ std::vector<std::string> Sandbox::environment() const {
   return environment_of(policy_, temporary_inside() + "/home", temporary_inside());
 }
 
+Result<std::string> Sandbox::home_of(const std::string& name) const {
+  std::string path = folder_->homes() + "/" + name;
+  if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return system_error(path, errno);
+  return path;
+}
+
+std::string Sandbox::home_inside(const std::string& home) const {
+  return kind_ == SandboxKind::bubblewrap ? kHomeInside : home;
+}
+
 std::uint64_t Sandbox::process_limit() const {
   const std::uint64_t most = with_room(policy_.limits.processes);
   const bool own = kind_ == SandboxKind::bubblewrap && counts_by_namespace();

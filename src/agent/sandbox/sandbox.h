@@ -67,6 +67,11 @@ class Sandbox {
   std::string control_inside() const;
   std::string temporary_inside() const;
   std::vector<std::string> environment() const;
+  /// A home that a program of this name has to itself (Launch::home), with what it left there; commands cannot reach
+  /// it. Fails with: file.
+  Result<std::string> home_of(const std::string& name) const;
+  /// The path that the program has for it.
+  std::string home_inside(const std::string& home) const;
   /// What RLIMIT_NPROC should be in it: the user's processes outside may count, too.
   std::uint64_t process_limit() const;
 

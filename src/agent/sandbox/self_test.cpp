@@ -10,9 +10,11 @@
 
 #include <cerrno>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <random>
 
 #include "agent/sandbox/bubblewrap.h"
 #include "agent/sandbox/landlock.h"
@@ -146,6 +148,14 @@ std::string read_all(int from, SandboxedProcess& process) {
   return text;
 }
 
+/// Of a file that is not there: commands of an earlier run may have taken each name that can be foreseen.
+std::string trial_name() {
+  std::random_device random;
+  char name[64];
+  std::snprintf(name, sizeof name, ".parlance-trial-%08x%08x", random(), random());
+  return name;
+}
+
 Result<std::string> run_script(const Sandbox& sandbox, int port) {
   int out[2];
   if (pipe2(out, O_CLOEXEC) != 0) return system_error("a pipe", errno);
@@ -161,7 +171,7 @@ Result<std::string> run_script(const Sandbox& sandbox, int port) {
                     sandbox.folder().path(),
                     std::to_string(port),
                     std::to_string(getpid()),
-                    ".parlance-trial-" + std::to_string(getpid())};
+                    trial_name()};
   launch.environment = sandbox.environment();
   launch.folder = sandbox.policy().workspace;
   launch.in = nothing.get();

@@ -1,17 +1,21 @@
 // Makes the folders of a session, and removes them without following links.
 #include "agent/sandbox/session_folder.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <filesystem>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace parlance::agent {
 
@@ -20,20 +24,58 @@ namespace {
 constexpr const char* kPrefix = "/parlance-agent-";
 constexpr std::time_t kYoung = 60;  // seconds in which a new folder may not have its lock yet
 
+Descriptor open_folder(int parent, const char* name) {
+  Descriptor folder(openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (folder || errno != EACCES) return folder;
+  // Commands may have taken rights from folders of theirs.
+  const Descriptor closed(openat(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  chmod(("/proc/self/fd/" + std::to_string(closed.get())).c_str(), 0700);
+  return Descriptor(openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+}
+
+std::vector<std::string> names_in(int folder) {
+  std::vector<std::string> names;
+  DIR* const stream = fdopendir(dup(folder));
+  while (const dirent* entry = stream ? readdir(stream) : nullptr) {
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") names.emplace_back(name);
+  }
+  if (stream) closedir(stream);
+  return names;
+}
+
+/// Removes an entry of the root. The folders in it move to the root, so that none is deeper than one: their paths may
+/// be longer than any call takes. False: it stays.
+bool remove_entry(int root, const std::string& name, std::uint64_t& moved) {
+  if (unlinkat(root, name.c_str(), 0) == 0) return true;
+  const Descriptor folder = open_folder(root, name.c_str());
+  if (!folder || fchmod(folder.get(), 0700) != 0) return false;
+  for (const std::string& inner : names_in(folder.get())) {
+    if (unlinkat(folder.get(), inner.c_str(), 0) == 0 || unlinkat(folder.get(), inner.c_str(), AT_REMOVEDIR) == 0)
+      continue;
+    const Descriptor deeper = open_folder(folder.get(), inner.c_str());
+    if (!deeper || fchmod(deeper.get(), 0700) != 0) return false;
+    const std::string place = ".removed-" + std::to_string(moved++);
+    if (renameat(folder.get(), inner.c_str(), root, place.c_str()) != 0 && errno != EEXIST && errno != ENOTEMPTY)
+      return false;
+  }
+  return unlinkat(root, name.c_str(), AT_REMOVEDIR) == 0;
+}
+
 /// Removes it, and no other than it: links are not followed.
 void remove_folder(const std::string& path) {
   std::error_code error;
   std::filesystem::remove_all(path, error);
   if (!error) return;
-  // Commands may have taken rights from folders of theirs.
-  std::error_code ignored;
-  const auto options = std::filesystem::directory_options::skip_permission_denied;
-  for (std::filesystem::recursive_directory_iterator each(path, options, ignored), end; !ignored && each != end;
-       each.increment(ignored)) {
-    if (each->is_directory(ignored) && !each->is_symlink(ignored))
-      std::filesystem::permissions(*each, std::filesystem::perms::owner_all, ignored);
+  const Descriptor root = open_folder(AT_FDCWD, path.c_str());
+  std::uint64_t moved = 0;
+  for (bool is_changed = bool(root); is_changed;) {
+    is_changed = false;
+    if (lseek(root.get(), 0, SEEK_SET) != 0) break;
+    for (const std::string& name : names_in(root.get()))
+      is_changed = remove_entry(root.get(), name, moved) || is_changed;
   }
-  std::filesystem::remove_all(path, error);
+  rmdir(path.c_str());
 }
 
 Descriptor lock_of(const std::string& path, int flags) {
@@ -71,7 +113,7 @@ Result<SessionFolder> SessionFolder::open() {
   SessionFolder folder(std::filesystem::canonical(pattern, error).string());
   folder.lock_ = lock_of(folder.path(), O_CREAT);
   for (const std::string& each : {folder.temporary(), folder.control(), folder.control() + "/output", folder.state(),
-                                  folder.temporary() + "/home", folder.shared_memory()}) {
+                                  folder.temporary() + "/home", folder.shared_memory(), folder.homes()}) {
     if (mkdir(each.c_str(), 0700) != 0) return system_error(each, errno);
   }
   return folder;

@@ -4,6 +4,8 @@
 //   control/  what we write and they read: scripts, pipes, the whole of long outputs
 //   control/state/  what they may write of it: what a shell that ends leaves for the next one
 //   shm/      their own /dev/shm
+//   homes/    for each tool of the user's and each MCP server a home that commands cannot reach
+//   etc/      as root, a copy of what is public in /etc
 //
 // A sandbox is given these folders by their paths at each start, so none of them lies in one that commands may change:
 // they could put a link in its place.
@@ -30,6 +32,7 @@ class SessionFolder {
   std::string temporary() const { return path_ + "/tmp"; }
   std::string control() const { return path_ + "/control"; }
   std::string state() const { return control() + "/state"; }
+  std::string homes() const { return path_ + "/homes"; }
   std::string shared_memory() const { return path_ + "/shm"; }
 
  private:

@@ -121,9 +121,12 @@ std::vector<std::string> looked_up(const std::vector<std::string>& command) {
   return words;
 }
 
-std::vector<std::string> environment_with(const Sandbox& sandbox, const std::vector<std::string>& more) {
-  std::vector<std::string> all = sandbox.environment();
-  for (const std::string& variable : more) {
+std::vector<std::string> environment_with(const Sandbox& sandbox, const std::string& home,
+                                          const std::vector<std::string>& more) {
+  std::vector<std::string> all = sandbox.environment(), given;
+  if (!home.empty()) given.push_back("HOME=" + sandbox.home_inside(home));
+  given.insert(given.end(), more.begin(), more.end());
+  for (const std::string& variable : given) {
     const std::string_view name = std::string_view(variable).substr(0, variable.find('=') + 1);
     std::erase_if(all, [name](const std::string& one) { return one.starts_with(name); });
     all.push_back(variable);
@@ -139,7 +142,8 @@ Result<RunResult> run_program(const Sandbox& sandbox, const Program& program, co
   if (!err) return err.error();
   Launch launch;
   launch.command = looked_up(program.command);
-  launch.environment = environment_with(sandbox, program.environment);
+  launch.environment = environment_with(sandbox, program.home, program.environment);
+  launch.home = program.home;
   launch.folder = program.folder.empty() ? sandbox.policy().workspace : program.folder;
   launch.in = input->get();
   launch.out = out->writer.get();

@@ -9,8 +9,8 @@ namespace {
 
 constexpr std::size_t kMostVariable = 100'000;  // bytes: the kernel takes no more of one
 
-Program program_of(const CommandToolSpec& spec, const std::string& arguments) {
-  Program program{.command = spec.command, .environment = spec.environment, .input = arguments + "\n"};
+Program program_of(const CommandToolSpec& spec, const std::string& home, const std::string& arguments) {
+  Program program{.command = spec.command, .environment = spec.environment, .home = home, .input = arguments + "\n"};
   program.environment.push_back("PARLANCE_TOOL=" + spec.name);
   if (arguments.size() < kMostVariable) program.environment.push_back("PARLANCE_ARGUMENTS=" + arguments);
   return program;
@@ -35,8 +35,10 @@ AgentTool command_tool(const Sandbox& sandbox, WorkspaceChanges& changes, const 
     if (!arguments) return arguments.error();
     RunOptions limits = run_options(options, spec.timeout > 0 ? spec.timeout : options.timeout);
     limits.on_output = nullptr;  // the screen shows the result
+    const Result<std::string> home = sandbox.home_of("tool-" + spec.name);
+    if (!home) return home.error();
     changes.before_command();
-    const Result<RunResult> result = run_program(sandbox, program_of(spec, *arguments), limits);
+    const Result<RunResult> result = run_program(sandbox, program_of(spec, *home, *arguments), limits);
     if (!result) return result.error();
     const std::vector<std::string> changed = changes.after_command(succeeded(*result));
     return ToolOutcome{.text = result_of(*result, true),

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "agent/sandbox/places.h"
 #include "parlance/agent.h"
 #include "parlance/json.h"
 
@@ -41,6 +42,8 @@ struct FilePlace {
 struct Finder {
   std::filesystem::path folder;
   std::vector<std::string>& found;
+  const SandboxPolicy& places;
+  bool gives_rights = true;
 
   std::string word(const std::string& given, bool is_program) const {
     if (given.empty() || given.front() == '-' || (is_program && given.find('/') == given.npos)) return given;
@@ -49,8 +52,9 @@ struct Finder {
     if (!std::filesystem::is_regular_file(path, failed)) return given;
     // A program that is a link may look at its own name, as the Python of a virtual environment does.
     if (is_program && std::filesystem::is_symlink(path, failed)) return path.string();
-    found.push_back(std::filesystem::canonical(path, failed).string());
-    return found.back();
+    const std::string file = std::filesystem::canonical(path, failed).string();
+    if (gives_rights && !leads_over_theirs(places, path.string())) found.push_back(file);
+    return file;
   }
   std::vector<std::string> words(std::vector<std::string> given) const {
     for (std::size_t at = 0; at < given.size(); ++at) given[at] = word(given[at], at == 0);
@@ -253,7 +257,7 @@ std::string plain_name(std::string_view name) {
   return plain;
 }
 
-Result<ToolsFile> read_tools_file(const std::string& path) {
+Result<ToolsFile> read_tools_file(const std::string& path, const SandboxPolicy& places) {
   const Result<std::string> text = text_of_file(path);
   if (!text) return text.error();
   Document document;
@@ -261,7 +265,9 @@ Result<ToolsFile> read_tools_file(const std::string& path) {
   const Value root = document.root();
   ToolsFile file;
   std::error_code failed;
-  const Finder finder{std::filesystem::absolute(path, failed).parent_path(), file.files};
+  const bool is_ours = !leads_over_theirs(places, path);
+  if (!is_ours) file.notes.push_back(path + ": commands may change this file of tools, so it makes no file readable");
+  const Finder finder{std::filesystem::absolute(path, failed).parent_path(), file.files, places, is_ours};
   if (root.is_sequence()) {
     if (Result<void> added = add_tools(file, root, {path, ""}, finder); !added) return added.error();
     return file;
@@ -280,7 +286,7 @@ Result<ToolsFile> read_tools_file(const std::string& path) {
   return file;
 }
 
-Result<void> add_server(ToolsFile& file, std::string_view option) {
+Result<void> add_server(ToolsFile& file, std::string_view option, const SandboxPolicy& places) {
   constexpr const char* kHint = "--mcp \"files=node server.js /srv/data\"";
   const std::size_t at = option.find('=');
   if (at == option.npos || at == 0)
@@ -290,7 +296,7 @@ Result<void> add_server(ToolsFile& file, std::string_view option) {
   if (words->empty()) return Error(ErrorCode::usage, "--mcp has no command: " + std::string(option)).hint(kHint);
   McpServerSpec server{.name = plain_name(option.substr(0, at))};
   std::error_code failed;
-  server.command = Finder{std::filesystem::current_path(failed), file.files}.words(std::move(*words));
+  server.command = Finder{std::filesystem::current_path(failed), file.files, places}.words(std::move(*words));
   if (Result<void> fine = check_server_name(file, server); !fine) return fine;
   file.servers.push_back(std::move(server));
   return {};

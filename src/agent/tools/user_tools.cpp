@@ -134,7 +134,7 @@ std::vector<std::string> UserTools::take_warnings() {
 }
 
 std::vector<std::string> UserTools::facts() {
-  std::vector<std::string> facts;
+  std::vector<std::string> facts = file_.notes;
   std::string names;
   for (const CommandToolSpec& tool : file_.tools) names.append(names.empty() ? "" : ", ").append(tool.name);
   if (!names.empty()) facts.push_back("tools: " + names);

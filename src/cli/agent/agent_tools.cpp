@@ -26,15 +26,15 @@ void declare_user_tools(Options& app, UserToolChoice& choice) {
       .one_value();
 }
 
-Result<agent::ToolsFile> read_user_tools(const UserToolChoice& choice) {
+Result<agent::ToolsFile> read_user_tools(const UserToolChoice& choice, const agent::SandboxPolicy& places) {
   agent::ToolsFile file;
   if (!choice.file.empty()) {
-    Result<agent::ToolsFile> read = agent::read_tools_file(choice.file);
+    Result<agent::ToolsFile> read = agent::read_tools_file(choice.file, places);
     if (!read) return read.error();
     file = std::move(*read);
   }
   for (const std::string& server : choice.servers)
-    if (Result<void> added = agent::add_server(file, server); !added) return added.error();
+    if (Result<void> added = agent::add_server(file, server, places); !added) return added.error();
   return file;
 }
 

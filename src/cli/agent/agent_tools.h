@@ -17,8 +17,9 @@ struct UserToolChoice {
 };
 
 void declare_user_tools(Options& app, UserToolChoice& choice);
-/// Reads the file and the servers. Fails as read_tools_file() and add_server() do.
-Result<agent::ToolsFile> read_user_tools(const UserToolChoice& choice);
+/// Reads the file and the servers. `places`: what commands may change, checked(). Fails as read_tools_file() and
+/// add_server() do.
+Result<agent::ToolsFile> read_user_tools(const UserToolChoice& choice, const agent::SandboxPolicy& places);
 
 /// For a transcript, with absolute paths: {"tools": …, "mcp": […]}.
 std::string settings_of(const UserToolChoice& choice, const agent::ToolsFile& file);

@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 
+#include "agent/sandbox/places.h"
 #include "agent/sandbox/sandbox.h"
 #include "agent/tools/own_tools.h"
 #include "agent/tools/terminal_tool.h"
@@ -90,7 +91,7 @@ std::string settings_of(const AgentCommand& command) {
   return made.take();
 }
 
-Result<agent::Sandbox> open_sandbox(const AgentCommand& command) {
+agent::SandboxPolicy policy_of(const AgentCommand& command) {
   agent::SandboxPolicy policy{.workspace = command.workspace.value_or("."),
                               .writable = command.writable,
                               .readable = command.readable,
@@ -99,6 +100,10 @@ Result<agent::Sandbox> open_sandbox(const AgentCommand& command) {
   policy.limits.processes = command.processes;
   policy.limits.file_size = command.file_size << 20U;
   policy.environment.insert(policy.environment.end(), command.environment.begin(), command.environment.end());
+  return policy;
+}
+
+Result<agent::Sandbox> open_sandbox(const AgentCommand& command, const agent::SandboxPolicy& policy) {
   if (command.no_sandbox) return agent::Sandbox::open(policy, agent::SandboxKind::none);
   if (command.sandbox == "bubblewrap") return agent::Sandbox::open(policy, agent::SandboxKind::bubblewrap);
   if (command.sandbox == "landlock") return agent::Sandbox::open(policy, agent::SandboxKind::landlock);
@@ -116,29 +121,25 @@ std::string transcript_folder(const AgentCommand& command, const std::string& se
   return base + "/parlance/agent/" + session;
 }
 
-/// Commands would change it, and each event would be a change of theirs. Fails with usage.
-Result<void> check_outside(const std::string& transcript, const agent::SandboxPolicy& policy) {
+/// Where the transcript goes, without links: nobody can put another in the place of one. Commands would change what is
+/// in a folder of theirs, and each event would be a change of theirs. Fails with usage.
+Result<std::string> transcript_outside(const std::string& transcript, const agent::SandboxPolicy& policy) {
+  if (transcript.empty()) return transcript;
+  if (Result<void> fine = agent::check_way(policy, transcript); !fine) return fine.error();
   std::error_code failed;
-  const auto whole = [&failed](const std::string& path) {
-    return std::filesystem::weakly_canonical(std::filesystem::absolute(path, failed), failed);
-  };
-  const auto is_below = [&](const std::string& folder) {
-    const std::filesystem::path outer = whole(folder), inner = whole(transcript);
-    return std::mismatch(outer.begin(), outer.end(), inner.begin(), inner.end()).first == outer.end();
-  };
-  if (transcript.empty()) return {};
-  if (!is_below(policy.workspace) && std::none_of(policy.writable.begin(), policy.writable.end(), is_below)) return {};
+  const std::filesystem::path whole = std::filesystem::absolute(transcript, failed);
+  std::string found = std::filesystem::weakly_canonical(whole, failed).string();
+  if (failed) found = whole.lexically_normal().string();
+  if (!agent::is_theirs(policy, found)) return found;
   return usage("the transcript's folder " + transcript + " is one that commands may change",
                "give another folder to --transcript, or say --no-transcript");
 }
 
 /// Makes that folder, which nobody else may enter, and those around it. Who writes there says what has failed.
-std::string make_transcript_folder(const AgentCommand& command, const std::string& session) {
-  std::string path = transcript_folder(command, session);
+void make_transcript_folder(const std::string& path) {
   std::error_code failed;
   if (!path.empty()) std::filesystem::create_directories(std::filesystem::path(path).parent_path(), failed);
   if (!path.empty()) ::mkdir(path.c_str(), 0700);
-  return path;
 }
 
 std::string new_session() {
@@ -272,6 +273,22 @@ std::vector<std::string> facts_of(const serve::RecordedAgent& recorded) {
   return facts;
 }
 
+/// bubblewrap keeps nobody from a local socket in a folder that it shows, and behind it may be what rules the machine.
+void warn_of_sockets(const agent::SandboxPolicy& policy, std::vector<std::string>& facts) {
+  std::vector<std::string> shown = agent::changeable(policy);
+  shown.insert(shown.end(), policy.readable.begin(), policy.readable.end());
+  for (const std::string& path : shown) {
+    std::error_code failed;
+    if (std::filesystem::is_socket(path, failed)) facts.push_back(path + ": commands can connect to this socket");
+    for (std::filesystem::directory_iterator each(path, failed), end; !failed && each != end; each.increment(failed)) {
+      std::error_code gone;
+      if (!std::filesystem::is_socket(each->symlink_status(gone))) continue;
+      facts.push_back(each->path().string() + ": commands can connect to this socket");
+      break;  // one is enough to look there
+    }
+  }
+}
+
 std::vector<std::string> facts_of(const AgentCommand& command, const agent::Sandbox& sandbox,
                                   const agent::WorkspaceChanges& changes, const serve::AgentGateway& gateway,
                                   const std::vector<std::string>& warnings) {
@@ -284,11 +301,21 @@ std::vector<std::string> facts_of(const AgentCommand& command, const agent::Sand
   if (command.approve != "never") facts.push_back("asks before commands: " + command.approve);
   if (!sandbox.reason().empty()) facts.push_back("not the best sandbox: " + sandbox.reason());
   facts.push_back("workspace: " + sandbox.policy().workspace);
+  if (sandbox.kind() == agent::SandboxKind::bubblewrap) warn_of_sockets(sandbox.policy(), facts);
   if (!changes.sees_all())
     facts.push_back("some of its files are not looked at: each command counts as one that changes files");
   if (!gateway.transcript().empty()) facts.push_back("transcript: " + gateway.transcript());
   for (const std::string& warning : warnings) facts.push_back("engine: " + warning);
   return facts;
+}
+
+/// The workspace of a transcript was written without links: where it leads over one now, a command may have made it.
+Result<void> check_recorded_workspace(const std::string& recorded) {
+  std::error_code failed;
+  const std::string now = std::filesystem::canonical(recorded, failed).string();
+  if (failed || now == recorded) return {};
+  return usage("the workspace of the transcript, " + recorded + ", now leads by a link to " + now,
+               "look at the link; if it is yours, name the folder by --workspace");
 }
 
 /// What a resumed run takes over from the transcript, where the command line says nothing.
@@ -301,7 +328,10 @@ Result<std::string> take_over(AgentCommand& command) {
   if (!command.model.served.prompt.wish.any())
     if (Result<void> read = read_source(head->source, command.model.served); !read) return read.error();
   if (command.model.backend.empty()) command.model.backend = root["backend"].text();
-  if (!command.workspace) command.workspace = root["workspace"].text();
+  if (!command.workspace) {
+    command.workspace = root["workspace"].text();
+    if (Result<void> same = check_recorded_workspace(*command.workspace); !same) return same.error();
+  }
   if (command.system.empty()) command.system = root["system"].text();
   command.approve = stricter(command.approve, root["approve"].text());
   command.interpreter =
@@ -505,11 +535,11 @@ int run_in_sandbox(AgentCommand& command, const std::string& session, const agen
   agent::WorkspaceChanges changes = look_at_folders(sandbox.policy(), clock);
   if (signals.was_interrupted()) return was_stopped(*screen);
   const agent::SandboxToolOptions run_tools = tool_options(command, sandbox.kind(), *screen, signals, clock);
-  if (Result<void> outside = check_outside(transcript_folder(command, session), sandbox.policy()); !outside)
-    return refuse_run(command.json, outside.error());
-  const std::string transcript = make_transcript_folder(command, session);
+  const Result<std::string> transcript = transcript_outside(transcript_folder(command, session), sandbox.policy());
+  if (!transcript) return refuse_run(command.json, transcript.error());
+  make_transcript_folder(*transcript);
   Result<std::unique_ptr<agent::UserTools>> user_tools = agent::UserTools::open(
-      sandbox, changes, tools_file, {.run = run_tools, .log_folder = transcript});  // logs of MCP servers
+      sandbox, changes, tools_file, {.run = run_tools, .log_folder = *transcript});  // logs of MCP servers
   if (!user_tools)
     return signals.was_interrupted() ? was_stopped(*screen) : refuse_run(command.json, user_tools.error());
   const auto stopped = [&] {
@@ -521,7 +551,7 @@ int run_in_sandbox(AgentCommand& command, const std::string& session, const agen
       serve::AgentGateway::open(std::move(*model),
                                 {.session = session,
                                  .settings = settings_of(command),
-                                 .capture = transcript,
+                                 .capture = *transcript,
                                  .stopped = stopped,
                                  .flush = flush_screen,
                                  .note = [&](std::string_view said) { screen->note(said); },
@@ -547,10 +577,13 @@ int print_page(const std::string& transcript) {
 int run_or_refuse(AgentCommand& command) {
   const Result<std::string> session = complete(command);
   if (!session) return refuse_run(command.json, session.error());
-  const Result<agent::ToolsFile> tools_file = read_user_tools(command.tools);
+  agent::SandboxPolicy policy = policy_of(command);
+  const Result<agent::SandboxPolicy> places = agent::checked(policy);
+  if (!places) return refuse_run(command.json, places.error());
+  const Result<agent::ToolsFile> tools_file = read_user_tools(command.tools, *places);
   if (!tools_file) return refuse_run(command.json, tools_file.error());
-  command.readable.insert(command.readable.end(), tools_file->files.begin(), tools_file->files.end());
-  const Result<agent::Sandbox> sandbox = open_sandbox(command);
+  policy.readable.insert(policy.readable.end(), tools_file->files.begin(), tools_file->files.end());
+  const Result<agent::Sandbox> sandbox = open_sandbox(command, policy);
   if (!sandbox) return refuse_run(command.json, sandbox.error());
   return run_in_sandbox(command, *session, *sandbox, *tools_file);
 }

@@ -144,7 +144,7 @@ struct CaptureFiles::File {
 Result<std::unique_ptr<CaptureFiles>> CaptureFiles::open(const std::string& folder) {
   if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) return capture_error(folder, "cannot be made", errno);
   std::unique_ptr<CaptureFiles> made(new CaptureFiles(folder));
-  made->lock_ = ::open((folder + "/.lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  made->lock_ = ::open((folder + "/.lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (made->lock_ < 0) return capture_error(folder, "cannot be written to", errno);
   if (::flock(made->lock_, LOCK_EX | LOCK_NB) != 0) {
     return Error(ErrorCode::file,
@@ -199,7 +199,7 @@ void CaptureFiles::leave_room(std::vector<std::shared_ptr<File>>& to_close) {
 /// Reads what the file has, unless it is as it was when it was closed, and cuts off a line without its end.
 Result<void> CaptureFiles::open_file(File& file, const std::string& name) {
   const std::string path = folder_ + "/" + name;
-  file.number = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  file.number = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
   struct stat there {};
   if (file.number < 0 || ::fstat(file.number, &there) != 0) return capture_error(path, "cannot be opened", errno);
   if (file.is(there) && file.size == there.st_size) return {};
@@ -274,7 +274,7 @@ void CaptureFiles::close_removed() {
 Result<void> CaptureFiles::probe() {
   close_removed();
   const std::string path = folder_ + "/.probe";
-  const int number = ::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  const int number = ::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (number < 0) return capture_error(path, "cannot be opened", errno);
   const std::string text(std::size_t{64} << 10, ' ');
   errno = 0;
