@@ -120,10 +120,10 @@ TEST_F(CaptureFilesTest, OneThatWasRemovedIsAnother) {
 }
 
 /// A head whose tokenizer has these files, by their names and hashes.
-Document head(const std::string& files, const std::string& kind = "BPE") {
+Document head(const std::string& files, const std::string& kind = "BPE", const std::string& more = "") {
   Document made;
   (void)made.parse(R"({"templates": [], "tokenizer": {"kind": ")" + kind + R"(", "vocabulary": 9, "files": [)" + files +
-                   "]}}");
+                   "]" + more + "}}");
   return made;
 }
 
@@ -140,6 +140,9 @@ TEST(CaptureHeads, NameTheSameTokenizerWhereWhatBothListIsTheSame) {
   EXPECT_FALSE(same(head(whole), head(R"({"path": "/a/tekken.json", "sha256": "2"})"))) << "none of one name";
   EXPECT_FALSE(same(head(whole), head(whole, "tekken")));
   EXPECT_TRUE(same(head(""), head("")));
+  const std::string complete = R"(, "complete": true)";
+  EXPECT_TRUE(same(head(whole), head(whole + beside, "BPE", complete)));
+  EXPECT_FALSE(same(head(whole, "BPE", complete), head(whole + beside, "BPE", complete))) << "both list all";
 }
 
 }  // namespace

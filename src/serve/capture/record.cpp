@@ -249,11 +249,13 @@ bool have_same_templates(Value head, Value other) {
   return hashes_of(head["templates"]) == hashes_of(other["templates"]);
 }
 
-// Versions of parlance differ in which files beside the vocabulary they list.
+// Heads of earlier versions list other files, not all that were read: there, what only one lists says nothing.
 bool have_same_tokenizer(Value head, Value other) {
   const Value a = head["tokenizer"], b = other["tokenizer"];
   if (a["kind"].text() != b["kind"].text() || json_text(a["vocabulary"]) != json_text(b["vocabulary"])) return false;
-  return hashes_of(a["files"]) == hashes_of(b["files"]) || agree(a["files"], b["files"]);
+  if (hashes_of(a["files"]) == hashes_of(b["files"])) return true;
+  const bool are_whole = !a["complete"].is_undefined() && !b["complete"].is_undefined();
+  return !are_whole && agree(a["files"], b["files"]);
 }
 
 std::string head_record(const ServedModel& model, std::string_view source, const std::vector<std::string>& files) {
@@ -265,6 +267,7 @@ std::string head_record(const ServedModel& model, std::string_view source, const
                                     .text("kind", facts.kind)
                                     .number("vocabulary", static_cast<std::int64_t>(facts.vocabulary_size))
                                     .raw("files", hashed.take())
+                                    .raw("complete", "true")
                                     .take();
   JsonWriter made('{');
   made.text("record", "head").number("format", kCaptureFormat).text("parlance", PARLANCE_VERSION);

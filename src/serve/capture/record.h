@@ -33,7 +33,7 @@ struct TurnFacts {
 std::string head_record(const ServedModel& model, std::string_view source, const std::vector<std::string>& files);
 /// Do two heads name the same templates, by their hashes?
 bool have_same_templates(Value head, Value other);
-/// Do they name the same tokenizer? Of files that only one of them lists nothing is known.
+/// Do they name the same tokenizer? Where one is of an earlier version, what both of them list is the same.
 bool have_same_tokenizer(Value head, Value other);
 /// The record of a grammar's text.
 std::string grammar_record(std::string_view syntax, std::string_view text, std::string_view hash);
