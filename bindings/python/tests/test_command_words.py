@@ -96,7 +96,7 @@ def test_each_option_of_a_command_is_in_python(name: str) -> None:
 
 def test_hints_are_in_pythons_words() -> None:
     """What the command line has a word for, Python has too, or it is plain English."""
-    rows = re.findall(r'^    \{"([^"]+)", "', (ROOT / "src" / "cli" / "option_words.cpp").read_text("utf-8"), re.MULTILINE)
+    rows = re.findall(r'^    \{"([^"]+)", "', (ROOT / "src" / "cli" / "options" / "option_words.cpp").read_text("utf-8"), re.MULTILINE)
     assert len(rows) > 12
     for words in rows:
         said = in_python(words.replace("the pass ", "the pass text-only "))
