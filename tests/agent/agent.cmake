@@ -18,6 +18,7 @@ set(agent ${CMAKE_CURRENT_SOURCE_DIR}/agent)
 foreach(kind IN ITEMS bubblewrap landlock)
   foreach(user IN ITEMS root nobody)
     parlance_python_test(agent.sandbox.${kind}.${user} agent ${agent}/sandbox_test.py $<TARGET_FILE:agent_shell_tool> ${kind} ${user})
+    parlance_python_test(agent.sandbox.sessions.${kind}.${user} agent ${agent}/sandbox_sessions_test.py $<TARGET_FILE:agent_shell_tool> ${kind} ${user})
     # One fork bomb at a time: hundreds of processes until it is ended.
     set_tests_properties(agent.sandbox.${kind}.${user} PROPERTIES RESOURCE_LOCK fork_bomb)
   endforeach()
