@@ -89,7 +89,8 @@ def check_left_transcripts(checks: Checks, new: Callable[[], Run]) -> None:
     run.transcripts.mkdir()
     (run.transcripts / ".lock").symlink_to(victim)
     go(run, "true")
-    checks.that(run.code == 5 and ".lock" not in str(os.readlink(run.transcripts / ".lock")), f"a lock by a link: {run.code}")
+    left = (run.transcripts / ".lock").readlink()
+    checks.equal((run.code, left, victim.read_text("utf-8")), (5, victim, ""), "a lock by a link is refused")
 
 
 def check_left_workspace(checks: Checks, new: Callable[[], Run]) -> None:

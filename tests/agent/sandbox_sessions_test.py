@@ -240,7 +240,9 @@ def check_foreign_mounts(checks: Checks, program: str, place: Place, kind: str) 
             own = tool.run("touch own && chmod 640 own && stat -c %a own")
             checks.equal(said(own).strip(), "640", "the mode of a file of the workspace")
             tool.close()
-        checks.equal(inner.communicate("go on\n", 20)[0].strip() or "600", "600", "the mode of a file in another mount namespace")
+            checks.equal(inner.communicate("go on\n", 20)[0].strip(), "600", "the mode of a file in another mount namespace")
+        else:
+            print("skipped: no user may have a mount namespace here")
 
 
 def check_end(checks: Checks, program: str, place: Place, kind: str) -> None:
@@ -316,7 +318,8 @@ def check_gone_group(checks: Checks, program: str, place: Place, kind: str) -> N
     tool = Tool(program, place, kind, "grace=0.3")
     (place.workspace / "group.py").write_text(GONE_GROUP)
     tool.send(command="python3 group.py", timeout=3)
-    while not (place.workspace / "gone").exists():
+    end = time.monotonic() + 20
+    while not (place.workspace / "gone").exists() and time.monotonic() < end:
         time.sleep(0.02)
     stranger = begin_as(group_at_terminal(tool.process.pid), place.user)
     answer = tool.receive()

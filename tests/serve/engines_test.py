@@ -642,13 +642,13 @@ def test_ids_are_tried_with_each_check() -> None:
         with kind.start() as gateway:
             gateway.logged("engine")
             same((gateway.ask("/ready").status, tries()), (200, 2))
-            same(isinstance(kind.asked()[0].body["prompt"], str) if gateway.chat().status == 200 else None, True)
+            same((gateway.chat().status, isinstance(kind.asked()[0].body["prompt"], str)), (200, True))
             for answer, as_text in ((False, False), (500, False), (422, True)):  # a doubt changes nothing that is known
                 ENGINE.script({"text": HELLO}, plain=answer)
                 time.sleep(2.1)  # what /ready found is kept so long
                 gateway.ask("/ready")
                 ENGINE.script({"text": HELLO})
-                same(isinstance(kind.asked()[0].body["prompt"], str) if gateway.chat().status == 200 else None, as_text)
+                same((gateway.chat().status, isinstance(kind.asked()[0].body["prompt"], str)), (200, as_text))
     ENGINE.script({"status": 503, "message": "Loading model"})
     with kind.start() as gateway:
         assert "Loading model" in gateway.logged("engine_unready")["message"]

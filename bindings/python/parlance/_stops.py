@@ -40,7 +40,7 @@ def spellings(ends: Any) -> Iterator[str]:
 
 def literal_tokens(text: str, engine: Tokenizer) -> Tokens:
     """The tokens of a text that a template writes of its own."""
-    return Template.from_string("{{ " + json.dumps(text) + " }}", adapt=False).render([]).tokens(engine)
+    return Template.from_string("{{ " + json.dumps(text, ensure_ascii=False) + " }}", adapt=False).render([]).tokens(engine)
 
 
 def _control_id(text: str, engine: Tokenizer) -> list[int]:

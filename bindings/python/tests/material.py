@@ -6,11 +6,13 @@ import gzip
 import json
 import os
 import pathlib
+import sys
 from typing import Any
 
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
+RENDERERS = ROOT / "build" / "python" / "renderers-0.1.12"
 CORPUS = ROOT.parent / "shared" / "corpus"
 TOKENIZERS = ROOT / "build" / "oracle" / "tokenizers"
 SHARE = int(os.environ.get("PARLANCE_TEST_SHARE", "1"))
@@ -46,3 +48,12 @@ def release() -> tuple[int, ...]:
     """Of the transformers that is installed: (5, 22, 2)."""
     transformers = pytest.importorskip("transformers")
     return tuple(int(part) for part in transformers.__version__.split(".")[:3])
+
+
+def use_renderers() -> None:
+    """Puts the package renderers into the path. Skips the module where it, or transformers, is not there."""
+    if not RENDERERS.exists():
+        pytest.skip("the package renderers is not in build/python", allow_module_level=True)
+    sys.path.append(str(RENDERERS))
+    pytest.importorskip("renderers")
+    pytest.importorskip("transformers")

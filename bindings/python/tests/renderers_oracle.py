@@ -23,9 +23,9 @@ import sys
 from typing import Any
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from material import CORPUS, ROOT
+from material import CORPUS, RENDERERS
 
-sys.path.insert(1, str(ROOT / "build" / "python" / "renderers-0.1.12"))
+sys.path.insert(1, str(RENDERERS))
 try:
     import parlance
     from parlance.renderers import ParlanceRenderer, ParlanceRendererConfig

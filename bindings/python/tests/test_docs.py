@@ -11,9 +11,7 @@ import sys
 from typing import Any
 
 import pytest
-from material import ROOT
-
-RENDERERS = ROOT / "build" / "python" / "renderers-0.1.12"
+from material import RENDERERS, ROOT
 
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 # A file that a page writes in the shell.

@@ -10,20 +10,14 @@ from __future__ import annotations
 import functools
 import itertools
 import re
-import sys
 from typing import Any
 
 import parlance
 import pytest
-from material import CORPUS, ROOT, TOKENIZERS
+from material import CORPUS, TOKENIZERS, use_renderers
 from test_results import FILES, TEMPLATES, TOOLS, calls
 
-PACKAGE = ROOT / "build" / "python" / "renderers-0.1.12"
-if not PACKAGE.exists():
-    pytest.skip("the package renderers is not in build/python", allow_module_level=True)
-sys.path.append(str(PACKAGE))
-pytest.importorskip("renderers")
-pytest.importorskip("transformers")
+use_renderers()
 
 from parlance.renderers import ParlanceRenderer, ParlanceRendererConfig
 from transformers import PreTrainedTokenizerFast

@@ -12,14 +12,9 @@ import sys
 from typing import Any
 
 import pytest
-from material import ROOT, TOKENIZERS
+from material import RENDERERS, ROOT, TOKENIZERS, use_renderers
 
-PACKAGE = ROOT / "build" / "python" / "renderers-0.1.12"
-if not PACKAGE.exists():
-    pytest.skip("the package renderers is not in build/python", allow_module_level=True)
-sys.path.append(str(PACKAGE))
-pytest.importorskip("renderers")
-pytest.importorskip("transformers")
+use_renderers()
 
 from parlance._known import Conversations
 from parlance.renderers import ParlanceRenderer, ParlanceRendererConfig
@@ -191,7 +186,7 @@ def test_a_bridge_in_another_process(tmp_path: pathlib.Path) -> None:
         "print(json.dumps(renderer.bridge_to_next_turn(prompt, reply, new).token_ids))"
     )
     new = [user("And?")]
-    command = [sys.executable, "-c", code, str(PACKAGE), str(tmp_path), json.dumps([prompt, reply, new])]
+    command = [sys.executable, "-c", code, str(RENDERERS), str(tmp_path), json.dumps([prompt, reply, new])]
     elsewhere = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()[-1])
     here = kept.bridge_to_next_turn(prompt, reply, new)
 

@@ -5,21 +5,17 @@ Begin reading at test_what_was_sampled_is_of_an_assistants_message.
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import parlance
 import pytest
-from material import ROOT
+from material import use_renderers
 from test_results import FILES, TEMPLATES, TOOLS, calls
 
-PACKAGE = ROOT / "build" / "python" / "renderers-0.1.12"
-if not PACKAGE.exists():
-    pytest.skip("the package renderers is not in build/python", allow_module_level=True)
-sys.path.append(str(PACKAGE))
-pytest.importorskip("renderers")
-pytest.importorskip("transformers")
+use_renderers()
 
+from parlance._stops import literal_tokens  # noqa: E402
+from parlance._tokenizers import tokenizer_of  # noqa: E402
 from parlance.renderers import ParlanceRenderer  # noqa: E402
 from test_kept_thinking import renderer_of, tokenizer_for  # noqa: E402
 
@@ -59,16 +55,25 @@ NAMES = sorted({*SEEN, *TEMPLATES} & {path.name for path in FILES})
 
 @pytest.mark.parametrize("name", NAMES)
 def test_what_was_sampled_is_of_an_assistants_message(name: str) -> None:
-    renderer = renderer_of(name)
+    renderer, seen = renderer_of(name), 0
     for about, messages in CONVERSATIONS.items():
         for tools in (None, TOOLS):
             try:
                 made = renderer.render(messages, tools=tools)
             except parlance.Error:
                 continue  # the template does not take it
+            seen += sum(made.sampled_mask)
             for id, sampled, owner in zip(made.token_ids, made.sampled_mask, made.message_indices, strict=True):
                 shown = (about, renderer._given_tokenizer.decode([id]), owner)
                 assert not sampled or (owner >= 0 and messages[owner]["role"] == "assistant"), shown
+    assert seen or name not in SEEN, "nothing of it is sampled"
+
+
+def test_texts_of_a_template_have_signs_beyond_the_first_plane() -> None:
+    """What is put behind a reply is rendered by a template of its own."""
+    engine = tokenizer_of(tokenizer_for("{{ messages }}"))
+    text = '\U0001f642 "quoted"\n'
+    assert engine.decode(list(literal_tokens(text, engine).ids)).decode() == text
 
 
 def test_a_stop_token_that_the_last_turn_lacks_is_of_the_turn_that_it_ends() -> None:

@@ -113,8 +113,9 @@ std::vector<std::string> mounted_paths(const SandboxPolicy& policy) {
   return mounted;
 }
 
-/// The folders of /tmp that hold what is shown deeper in it. bubblewrap makes the folders around a mount, and would
-/// follow a link of commands out of the sandbox to do so; where these are mounts themselves nobody can replace them.
+/// The folders in kKeptFolders that hold what is shown deeper in them. bubblewrap makes the folders around a mount, and
+/// would follow a link of commands out of the sandbox to do so; where these are mounts themselves nobody can replace
+/// them.
 std::set<std::string> folders_of_mounts(const SandboxPolicy& policy) {
   std::vector<std::string> mounts = mounted_paths(policy), shown = mounts;
   for (const auto& [link, target] : policy.links) {

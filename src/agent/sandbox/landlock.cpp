@@ -91,16 +91,14 @@ int landlock_abi() {
 }
 
 Result<Descriptor> landlock_rules(const SandboxPolicy& policy, const SessionFolder& folder, const std::string& terminal,
-                                  const std::string& home) {
+                                  const std::vector<std::string>& writable) {
   Rules rules(landlock_abi(), policy.network);
   if (!rules.made()) return system_error("Landlock's rules", errno);
   allow_system(rules);
   std::error_code error;
   if (policy.network) rules.allow(std::filesystem::canonical("/etc/resolv.conf", error).string(), kReadFile);
   for (const std::string& path : policy.readable) rules.allow(path, kRead);
-  for (const std::string& path : changeable(policy)) rules.allow_change(path);
-  for (const std::string& path : {folder.temporary(), folder.state()}) rules.allow_change(path);
-  if (!home.empty()) rules.allow_change(home);
+  for (const std::string& path : writable) rules.allow_change(path);
   rules.allow(folder.control(), kReadFile | kReadFolder);
   for (const auto& entry : std::filesystem::directory_iterator(folder.control(), error)) {
     if (entry.is_fifo(error)) rules.allow(entry.path().string(), kReadFile | kWriteFile);

@@ -10,11 +10,11 @@ namespace parlance::agent {
 /// What the kernel's Landlock can do, as a number that grows; 0: it has none, or it is off.
 int landlock_abi();
 
-/// The rules as a descriptor that restrict() applies. `terminal` is the path of the command's terminal, `home` its own
-/// folder; "": it has none.
+/// The rules as a descriptor that restrict() applies. `terminal` is the path of the command's terminal, "" where it has
+/// none. `writable` is what it may change, beside what all may.
 /// Fails with: file.
 Result<Descriptor> landlock_rules(const SandboxPolicy& policy, const SessionFolder& folder, const std::string& terminal,
-                                  const std::string& home);
+                                  const std::vector<std::string>& writable);
 
 /// Restricts the calling process for good, in a child before execve().
 bool restrict_by_landlock(int rules);

@@ -223,12 +223,13 @@ Result<Started> fork_supervisor(Plan plan) {
 
 Result<Started> start_in_landlock(const SandboxPolicy& policy, const SessionFolder& folder, const Launch& launch) {
   const char* terminal = launch.terminal ? ttyname(launch.in) : nullptr;
-  Result<Descriptor> rules = landlock_rules(policy, folder, terminal ? terminal : "", launch.home);
+  std::vector<std::string> writable = changeable(policy);
+  writable.insert(writable.end(), {folder.temporary(), folder.state()});
+  if (!launch.home.empty()) writable.push_back(launch.home);
+  Result<Descriptor> rules = landlock_rules(policy, folder, terminal ? terminal : "", writable);
   if (!rules) return rules.error();
   const TextList command(launch.command), environment(launch.environment);
-  Plan plan{launch, policy, command, environment, changeable(policy)};
-  for (const std::string& path : {folder.temporary(), folder.state()}) plan.writable.push_back(path);
-  if (!launch.home.empty()) plan.writable.push_back(launch.home);
+  Plan plan{launch, policy, command, environment, std::move(writable)};
   plan.rules = rules->get();
   make_filters(plan);
   return fork_supervisor(std::move(plan));

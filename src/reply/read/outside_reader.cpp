@@ -49,7 +49,7 @@ void OutsideReader::meet(const Mark& mark, std::string source) {
   in_.absorb = mark.after;
   switch (mark.meaning) {
     case Meaning::reasoning_open:
-      if (mark.faulty) note_faulty(in_.machine->format.reasoning_open, source);
+      if (mark.faulty) in_.note_faulty(in_.machine->format.reasoning_open, source);
       in_.answer.opened = in_.answer.opened || !in_.in_prompt;
       in_.put_markup(source);
       in_.place = Place::text;
@@ -72,7 +72,7 @@ void OutsideReader::meet(const Mark& mark, std::string source) {
 /// What closes reasoning, content or calls, or opens content.
 void OutsideReader::meet_closing(const Mark& mark, std::string_view source) {
   Answer& answer = in_.answer;
-  if (mark.faulty) note_faulty(in_.machine->format.content_open, source);
+  if (mark.faulty) in_.note_faulty(in_.machine->format.content_open, source);
   const bool goes_on = answer.said && !in_.conversation;
   answer.marked = mark.meaning == Meaning::content_open;
   if (answer.marked) answer.parted = goes_on;
@@ -88,12 +88,6 @@ void OutsideReader::meet_closing(const Mark& mark, std::string_view source) {
   }
   in_.put_markup(source);
   in_.begin_content(mark.meaning == Meaning::call_close ? Gap::closed : Gap::after);
-}
-
-/// A part of the marker is missing. What the prompt has of it is not the reply's.
-void OutsideReader::note_faulty(const ReplyMarker& marker, std::string_view source) {
-  const std::size_t blanks = source.size() - trimmed_left(source).size();
-  in_.out.malformed(blanks, marker.texts.front(), ReplyEvent::Fault::mended);
 }
 
 /// A control token that calls begin with begins none. It is text, which nobody means to write.

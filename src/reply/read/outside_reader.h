@@ -39,7 +39,6 @@ class OutsideReader {
   const MarkerTrie& markers() const;
   const char* read_text(const char* p, const char* end);
   void meet_closing(const Mark& mark, std::string_view source);
-  void note_faulty(const ReplyMarker& marker, std::string_view source);
   void meet_stray(const Mark& mark, std::string_view source);
   void meet_surplus(const Mark& mark, std::string_view source);
   void meet_turn(const Mark& mark, std::string source);

@@ -59,6 +59,12 @@ bool Reading::is_wanted() const {
   return !only_declared || !tools().known() || tools().declares(call->name);
 }
 
+/// What the prompt has of the marker is not the reply's.
+void Reading::note_faulty(const ReplyMarker& marker, std::string_view source) {
+  const std::size_t blanks = source.size() - trimmed_left(source).size();
+  out.malformed(blanks, marker.texts.front(), ReplyEvent::Fault::mended);
+}
+
 bool Reading::commit(std::string* source) {
   if (!is_wanted()) {
     call->silent = true;
@@ -72,12 +78,8 @@ bool Reading::commit(std::string* source) {
     answer.unclosed = true;
   }
   out.flush();
-  if (call->faulty) {
-    const std::string_view source = lead;
-    const ReplyMarker& opening = opener_of(*form().form);
-    out.malformed(source.size() - trimmed_left(source).size(), opening.texts.front(), ReplyEvent::Fault::mended);
-    call->faulty = false;
-  }
+  if (call->faulty) note_faulty(opener_of(*form().form), lead);
+  call->faulty = false;
   out.next_call();
   ReplyEvent event;
   event.kind = ReplyEvent::Kind::call_begin;

@@ -239,6 +239,8 @@ class Reading {
   /// The name is known: says that a call begins, of which the lead becomes the source, and is gone but for a copy in
   /// `source`. False where it may not be called.
   bool commit(std::string* source = nullptr);
+  /// Says that the marker in `source` lacks a part.
+  void note_faulty(const ReplyMarker& marker, std::string_view source);
   /// Whether a call of this name would be one.
   bool is_wanted() const;
 

@@ -100,8 +100,6 @@ IdsVerdict verdict_of(unsigned status) {
   }
 }
 
-bool is_final(IdsVerdict verdict) { return verdict == IdsVerdict::taken || verdict == IdsVerdict::refused; }
-
 class OpenAiCompletions final : public HttpEngine {
  public:
   explicit OpenAiCompletions(BackendOptions options)
@@ -197,9 +195,11 @@ class OpenAiCompletions final : public HttpEngine {
 
   /// A doubt changes nothing that is known.
   void decide(IdsVerdict verdict) {
-    IdsVerdict before = ids_;
-    while ((is_final(verdict) || !is_final(before)) && !ids_.compare_exchange_weak(before, verdict)) {
-    }
+    IdsVerdict unknown = IdsVerdict::unasked;
+    if (verdict == IdsVerdict::taken || verdict == IdsVerdict::refused)
+      ids_ = verdict;
+    else
+      ids_.compare_exchange_strong(unknown, verdict);
   }
 
   const bool never_;

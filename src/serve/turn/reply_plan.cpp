@@ -105,14 +105,8 @@ Result<std::string> schema_for(const ServedModel& model, const Conversation& con
   return wanted->response.kind == ResponseFormat::Kind::json_schema ? wanted->response.schema : std::string();
 }
 
-}  // namespace
-
-namespace {
-
-using WantedGrammar = Result<GrammarOptions>;
-
 /// Its grammar, or the schema in place of one.
-Result<void> plan_grammar(ReplyPlan& plan, const Conversation& conversation, const WantedGrammar& wanted) {
+Result<void> plan_grammar(ReplyPlan& plan, const Conversation& conversation, const Result<GrammarOptions>& wanted) {
   const OwnGrammar& own = plan.settings.grammar;
   if (own.text) {
     if (Result<void> checked = check_own(own, conversation, plan.start, wanted); !checked) return checked;
@@ -164,7 +158,7 @@ Result<std::shared_ptr<const ReplyPlan>> plan_reply(std::shared_ptr<const Served
                                                     .unknown = session.unknown(),
                                                     .place = std::make_shared<std::atomic<bool>>(false)});
   made->stop_ids = stops_of(*made->model, made->settings.sampling.stop_ids, false);
-  const WantedGrammar wanted = grammar_options(conversation, made->start);
+  const Result<GrammarOptions> wanted = grammar_options(conversation, made->start);
   if (Result<void> done = plan_grammar(*made, conversation, wanted); !done) return done.error();
   if (Result<void> done = plan_limit(*made, conversation); !done) return done.error();
   read_calls_as_text(made->start, conversation);  // behind the grammars, which forbid them

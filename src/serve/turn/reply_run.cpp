@@ -163,7 +163,8 @@ void ReplyRun::finish() {
   // What the grammar had begun as a call is no text of the reply: a limit cut it off before its name.
   const bool may_be_call = plan_.must_call && into_.end.length && !ended;
   const auto reads_rest = [&](const ReplyEvent& event) {
-    may_be_call&& event.kind == ReplyEvent::Kind::content ? read_as_cut(event) : read(event);
+    const bool is_cut = may_be_call && event.kind == ReplyEvent::Kind::content;
+    is_cut ? read_as_cut(event) : read(event);
   };
   pieces_.finish(parser_, reads);
   parser_.finish(reads_rest);
