@@ -53,13 +53,13 @@ void show_system(std::vector<std::string>& arguments) {
   }
 }
 
+std::string copy_of_etc(const SessionFolder& folder) { return folder.path() + "/etc"; }
+
 /// Who is root could read a private file that is made while the agent runs, or that is renamed over a hidden one, with
 /// which the mount that hid it goes. So root's commands have a copy of what was public at the start.
 void show_etc(std::vector<std::string>& arguments, const SessionFolder& folder) {
   if (geteuid() == 0) {
-    const std::string copy = folder.path() + "/etc";
-    if (!std::filesystem::exists(copy)) copy_public("/etc", copy);
-    add(arguments, {"--ro-bind", copy, "/etc"});
+    add(arguments, {"--ro-bind", copy_of_etc(folder), "/etc"});
   } else {
     add(arguments, {"--ro-bind", "/etc", "/etc"});
     for (const std::string& hidden : private_entries("/etc")) {
@@ -156,17 +156,6 @@ void show_links(std::vector<std::string>& arguments, const SandboxPolicy& policy
 
 int user_inside() { return geteuid() == 0 ? 1000 : static_cast<int>(geteuid()); }
 int group_inside() { return geteuid() == 0 ? 1000 : static_cast<int>(getegid()); }
-
-Result<void> write_users(const SessionFolder& folder) {
-  const std::string user = std::to_string(user_inside()), group = std::to_string(group_inside());
-  const std::string nobody = "nobody:x:65534:65534::/nonexistent:/usr/sbin/nologin\n";
-  const std::string users = "agent:x:" + user + ":" + group + "::/tmp/home:/bin/bash\n" + nobody;
-  Result<void> done = write_file(folder.control() + "/passwd", users + "root:x:0:0::/root:/usr/sbin/nologin\n");
-  if (done) done = write_file(folder.control() + "/group", "agent:x:" + group + ":\nroot:x:0:\nnogroup:x:65534:\n");
-  if (done) done = write_file(folder.control() + "/empty", "");
-  if (done) mkdir((folder.control() + "/home").c_str(), 0700);  // where a home is mounted
-  return done;
-}
 
 std::vector<std::string> arguments_of(const SandboxPolicy& policy, const SessionFolder& folder, const Launch& launch) {
   std::vector<std::string> arguments{"--unshare-all", "--unshare-user", "--die-with-parent"};
@@ -281,9 +270,20 @@ Result<std::string> find_bubblewrap(const SandboxPolicy& policy) {
   return Error(ErrorCode::usage, "commands may change the only bwrap that there is: " + theirs).hint(kMend);
 }
 
+Result<void> prepare_bubblewrap(const SessionFolder& folder) {
+  const std::string user = std::to_string(user_inside()), group = std::to_string(group_inside());
+  const std::string nobody = "nobody:x:65534:65534::/nonexistent:/usr/sbin/nologin\n";
+  const std::string users = "agent:x:" + user + ":" + group + "::/tmp/home:/bin/bash\n" + nobody;
+  Result<void> done = write_file(folder.control() + "/passwd", users + "root:x:0:0::/root:/usr/sbin/nologin\n");
+  if (done) done = write_file(folder.control() + "/group", "agent:x:" + group + ":\nroot:x:0:\nnogroup:x:65534:\n");
+  if (done) done = write_file(folder.control() + "/empty", "");
+  if (done) mkdir((folder.control() + "/home").c_str(), 0700);  // where a home is mounted
+  if (done && geteuid() == 0) copy_public("/etc", copy_of_etc(folder));
+  return done;
+}
+
 Result<Started> start_in_bubblewrap(const std::string& program, const SandboxPolicy& policy,
                                     const SessionFolder& folder, const Launch& launch) {
-  if (Result<void> written = write_users(folder); !written) return written.error();
   Result<Descriptor> filter = filter_file(policy, launch);
   if (!filter) return filter.error();
   Result<Descriptor> options = arguments_file(arguments_of(policy, folder, launch));

@@ -17,6 +17,10 @@ constexpr const char* kHomeInside = "/run/parlance/home";
 /// Fails with: usage where there is none.
 Result<std::string> find_bubblewrap(const SandboxPolicy& policy);
 
+/// Writes what each start shows: users and groups, and root's copy of /etc. Once, before any start.
+/// Fails with: file.
+Result<void> prepare_bubblewrap(const SessionFolder& folder);
+
 /// `program` is what find_bubblewrap() has found.
 /// Fails with: file.
 Result<Started> start_in_bubblewrap(const std::string& program, const SandboxPolicy& policy,

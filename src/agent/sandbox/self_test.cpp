@@ -10,14 +10,13 @@
 
 #include <cerrno>
 #include <chrono>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <random>
 
 #include "agent/sandbox/bubblewrap.h"
 #include "agent/sandbox/landlock.h"
+#include "agent/sandbox/random_token.h"
 
 namespace parlance::agent {
 
@@ -148,20 +147,13 @@ std::string read_all(int from, SandboxedProcess& process) {
   return text;
 }
 
-/// Of a file that is not there: commands of an earlier run may have taken each name that can be foreseen.
-std::string trial_name() {
-  std::random_device random;
-  char name[64];
-  std::snprintf(name, sizeof name, ".parlance-trial-%08x%08x", random(), random());
-  return name;
-}
-
 Result<std::string> run_script(const Sandbox& sandbox, int port) {
   int out[2];
   if (pipe2(out, O_CLOEXEC) != 0) return system_error("a pipe", errno);
   const Descriptor read_end(out[0]), nothing(open("/dev/null", O_RDWR | O_CLOEXEC));
   Descriptor write_end(out[1]);
   Launch launch;
+  const std::string file = ".parlance-trial-" + random_token();  // an earlier run may have taken what can be foreseen
   launch.command = {"/bin/bash",
                     "--norc",
                     "--noprofile",
@@ -171,7 +163,7 @@ Result<std::string> run_script(const Sandbox& sandbox, int port) {
                     sandbox.folder().path(),
                     std::to_string(port),
                     std::to_string(getpid()),
-                    trial_name()};
+                    file};
   launch.environment = sandbox.environment();
   launch.folder = sandbox.policy().workspace;
   launch.in = nothing.get();

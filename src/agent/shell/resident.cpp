@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,6 +15,7 @@
 
 #include "agent/sandbox/pipe.h"
 #include "agent/sandbox/process_tree.h"
+#include "agent/sandbox/random_token.h"
 #include "agent/shell/answer.h"
 #include "agent/shell/clock.h"
 #include "agent/shell/resident_run.h"
@@ -29,18 +29,6 @@ constexpr double kBack = 0.1;   // seconds between a report and the prompt
 constexpr int kStartTick = 50;  // milliseconds
 constexpr int kNoPipe = -1;     // in the place of the program's standard error
 constexpr std::string_view kStartFile = "start";
-
-/// Nobody can guess it.
-std::string random_token() {
-  unsigned char bytes[16];
-  while (getrandom(bytes, sizeof bytes, 0) != static_cast<ssize_t>(sizeof bytes)) continue;
-  std::string token;
-  for (const unsigned char byte : bytes) {
-    token += "0123456789abcdef"[byte >> 4];
-    token += "0123456789abcdef"[byte & 15];
-  }
-  return token;
-}
 
 std::string with_token(std::string text, const std::string& token) { return with_words(std::move(text), "{}", token); }
 
