@@ -631,7 +631,7 @@ def test_a_passing_fault_is_no_verdict_on_ids() -> None:
         same(sorted(prompts, key=len), sorted([ids_of([{"role": "user", "content": ATTACK}]), ENGINE.ids_of("Hello")], key=len))
 
 
-def test_ids_are_tried_with_each_check() -> None:
+def test_ids_are_tried_until_they_are_taken() -> None:
     kind = BY_NAME["openai-completions"]
 
     def tries() -> int:
@@ -643,12 +643,18 @@ def test_ids_are_tried_with_each_check() -> None:
             gateway.logged("engine")
             same((gateway.ask("/ready").status, tries()), (200, 2))
             same((gateway.chat().status, isinstance(kind.asked()[0].body["prompt"], str)), (200, True))
-            for answer, as_text in ((False, False), (500, False), (422, True)):  # a doubt changes nothing that is known
-                ENGINE.script({"text": HELLO}, plain=answer)
-                time.sleep(2.1)  # what /ready found is kept so long
-                gateway.ask("/ready")
-                ENGINE.script({"text": HELLO})
-                same((gateway.chat().status, isinstance(kind.asked()[0].body["prompt"], str)), (200, as_text))
+            ENGINE.script({"text": HELLO})
+            time.sleep(2.1)  # what /ready found is kept so long
+            gateway.ask("/ready")
+            same((gateway.chat().status, isinstance(kind.asked()[0].body["prompt"], str)), (200, False))
+            ENGINE.script({"text": HELLO}, plain=422)  # another server answers; nobody asks it before it has refused ids
+            time.sleep(2.1)
+            same((gateway.ask("/ready").status, tries(), gateway.chat().status), (200, 0, 422))
+            time.sleep(2.1)
+            same((gateway.ask("/ready").status, tries()), (200, 1))
+            ENGINE.script({"text": HELLO}, plain=503)  # it has much to do, and is known
+            time.sleep(2.1)
+            same((gateway.ask("/ready").status, gateway.chat().status, isinstance(kind.asked()[0].body["prompt"], str)), (200, 200, True))
     ENGINE.script({"status": 503, "message": "Loading model"})
     with kind.start() as gateway:
         assert "Loading model" in gateway.logged("engine_unready")["message"]

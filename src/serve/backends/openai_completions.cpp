@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 
 #include "parlance/json.h"
 #include "serve/backends/completions_wire.h"
+#include "serve/http/within.h"
 
 namespace parlance::serve {
 
@@ -100,6 +102,8 @@ IdsVerdict verdict_of(unsigned status) {
   }
 }
 
+constexpr auto kLongestTry = std::chrono::seconds(1);  // less than a look of /ready
+
 class OpenAiCompletions final : public HttpEngine {
  public:
   explicit OpenAiCompletions(BackendOptions options)
@@ -127,12 +131,31 @@ class OpenAiCompletions final : public HttpEngine {
                         reply->status());
   }
 
-  /// Also finds out whether it takes ids, for which a token is sampled. Each time, since another server may answer by
-  /// now, or one that had no model may have one.
+  /// Also finds out whether it takes ids, for which a token is sampled: not where it does, until it refuses some, as
+  /// another server may do that answers by then. What is known stays where it does not answer: it may have much to do.
   Task<EngineInfo> ask() override {
-    const EngineInfo made = co_await HttpEngine::ask();
-    if (!never_) decide(co_await try_ids(made.model));
+    EngineInfo made = co_await HttpEngine::ask();
+    const bool is_known = ids_ == IdsVerdict::taken || ids_ == IdsVerdict::refused;
+    if (never_ || (ids_ == IdsVerdict::taken && !has_refused_)) co_return made;
+    const auto tries = [&]() -> Task<> { decide(co_await try_ids(made.model)); };
+    if (!is_known) {
+      co_await tries();
+      co_return made;
+    }
+    try {
+      co_await within(kLongestTry, tries);
+    } catch (const EngineFailure&) {
+    }
     co_return made;
+  }
+
+  Task<GenerationEnd> generate(const Generation& generation, const TokenSink& sink) override {
+    try {
+      co_return co_await HttpEngine::generate(generation, sink);
+    } catch (const EngineFailure& failure) {
+      if (!generation.as_text && verdict_of(failure.status()) == IdsVerdict::refused) has_refused_ = true;
+      throw;
+    }
   }
 
   /// What a server of a kind that nobody knows says of /tokenize is no failure.
@@ -196,14 +219,17 @@ class OpenAiCompletions final : public HttpEngine {
   /// A doubt changes nothing that is known.
   void decide(IdsVerdict verdict) {
     IdsVerdict unknown = IdsVerdict::unasked;
-    if (verdict == IdsVerdict::taken || verdict == IdsVerdict::refused)
+    if (verdict == IdsVerdict::taken || verdict == IdsVerdict::refused) {
+      has_refused_ = false;
       ids_ = verdict;
-    else
+    } else {
       ids_.compare_exchange_strong(unknown, verdict);
+    }
   }
 
   const bool never_;
   std::atomic<IdsVerdict> ids_;
+  std::atomic<bool> has_refused_ = false;  ///< a prompt of ids, since it was last asked
   BackendFacts as_ids_ = kOpenAiCompletions, as_text_ = kOpenAiCompletions;
 };
 
