@@ -170,6 +170,12 @@ def check_etc(checks: Checks, program: str, place: Place, kind: str) -> None:
         answer = tool.run(f"cat {folder}/public; cat {deep}/key {folder}/hidden {late}")
         checks.that("for everybody" in said(answer) and SECRET not in said(answer), "private files of /etc", answer)
         tool.close()
+        (folder / "named").mkdir(mode=0o700)
+        write(folder / "named" / "key")
+        tool = Tool(program, place, kind, f"readable={folder}/named", f"readable={folder}/hidden")
+        answer = tool.run(f"cat {folder}/named/key {folder}/hidden")
+        checks.equal(said(answer).count(SECRET), 2, f"private files of /etc that were named: {tool.start}")
+        tool.close()
     finally:
         shutil.rmtree(folder)
 

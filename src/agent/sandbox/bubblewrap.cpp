@@ -55,6 +55,20 @@ void show_system(std::vector<std::string>& arguments) {
 
 std::string copy_of_etc(const SessionFolder& folder) { return folder.path() + "/etc"; }
 
+/// What is named of /etc is mounted on something of the copy, which lacks it where it is private.
+void make_place_for(const std::string& path, const SessionFolder& folder) {
+  if (!is_within(path, "/etc")) return;
+  const std::filesystem::path place = copy_of_etc(folder) + path.substr(std::string_view("/etc").size());
+  std::error_code error;
+  if (std::filesystem::exists(std::filesystem::symlink_status(place, error))) return;
+  if (std::filesystem::is_directory(path, error)) {
+    std::filesystem::create_directories(place, error);
+  } else {
+    std::filesystem::create_directories(place.parent_path(), error);
+    const Descriptor made(open(place.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0644));
+  }
+}
+
 /// Who is root could read a private file that is made while the agent runs, or that is renamed over a hidden one, with
 /// which the mount that hid it goes. So root's commands have a copy of what was public at the start.
 void show_etc(std::vector<std::string>& arguments, const SessionFolder& folder) {
@@ -236,7 +250,8 @@ pid_t read_first(int info) {
 /// not.
 void leave_shared_mounts() {
   if (geteuid() != 0 || unshare(CLONE_NEWNS) != 0) return;
-  if (mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) _exit(127);
+  const bool is_private = mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0;
+  if (!is_private && errno != EINVAL) _exit(127);  // EINVAL: a chroot, in which bubblewrap fails with its own words
 }
 
 /// Where programs are looked for: relative folders of PATH are left out, as the agent's own may be one of theirs.
@@ -270,7 +285,7 @@ Result<std::string> find_bubblewrap(const SandboxPolicy& policy) {
   return Error(ErrorCode::usage, "commands may change the only bwrap that there is: " + theirs).hint(kMend);
 }
 
-Result<void> prepare_bubblewrap(const SessionFolder& folder) {
+Result<void> prepare_bubblewrap(const SandboxPolicy& policy, const SessionFolder& folder) {
   const std::string user = std::to_string(user_inside()), group = std::to_string(group_inside());
   const std::string nobody = "nobody:x:65534:65534::/nonexistent:/usr/sbin/nologin\n";
   const std::string users = "agent:x:" + user + ":" + group + "::/tmp/home:/bin/bash\n" + nobody;
@@ -278,8 +293,10 @@ Result<void> prepare_bubblewrap(const SessionFolder& folder) {
   if (done) done = write_file(folder.control() + "/group", "agent:x:" + group + ":\nroot:x:0:\nnogroup:x:65534:\n");
   if (done) done = write_file(folder.control() + "/empty", "");
   if (done) mkdir((folder.control() + "/home").c_str(), 0700);  // where a home is mounted
-  if (done && geteuid() == 0) copy_public("/etc", copy_of_etc(folder));
-  return done;
+  if (!done || geteuid() != 0) return done;
+  copy_public("/etc", copy_of_etc(folder));
+  for (const std::string& path : policy.readable) make_place_for(path, folder);
+  return {};
 }
 
 Result<Started> start_in_bubblewrap(const std::string& program, const SandboxPolicy& policy,

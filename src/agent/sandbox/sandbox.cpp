@@ -177,7 +177,7 @@ Result<Sandbox> Sandbox::open_checked(const SandboxPolicy& policy, SandboxKind k
     Result<std::string> program = find_bubblewrap(policy);
     if (!program) return program.error();
     sandbox.bubblewrap_ = std::move(*program);
-    if (Result<void> ready = prepare_bubblewrap(*sandbox.folder_); !ready) return ready.error();
+    if (Result<void> ready = prepare_bubblewrap(policy, *sandbox.folder_); !ready) return ready.error();
   }
   if (Result<void> holds = self_test(sandbox); !holds) return holds.error();
   return sandbox;
