@@ -407,6 +407,25 @@ TEST(ReplyMessages, SayThatACallWithoutANameWasCutOff) {
   EXPECT_EQ(message_in_format("terminal-agent", "It begins with <tool_call>").finish_reason(), "stop");
 }
 
+TEST(ReplyMessages, MayEndWithTheMarkerOfACallThatLacksAPart) {
+  const std::string format = R"({"calls": [{"call": [{"texts": "<c>call:", "faulty": ["<c>:", "<c>"]}, {"name": true},
+      {"arguments": "json"}, "</c>"]}], "control": ["<c>", "</c>"]})";
+  const auto message = [&](std::string_view reply) {
+    ReplyMessage made;
+    ReplyParser parser = *ReplyParser::make(*ReplyFormat::from_json(format));
+    const auto sink = [&](const ReplyEvent& event) { made.add(event); };
+    parser.feed(reply, sink);
+    parser.finish(sink);
+    return made;
+  };
+  for (const std::string_view reply : {"Calls begin with `<c>`.", "Text <c>now"}) {
+    EXPECT_EQ(message(reply).content, reply);
+    EXPECT_EQ(message(reply).finish_reason(), "stop") << reply;
+  }
+  EXPECT_EQ(message("Text <c>call:now").finish_reason(), "length");
+  EXPECT_EQ(message(R"(<c>now{"a": 1}</c>)").finish_reason(), "tool_calls");
+}
+
 TEST(ReplyMessages, KeepWhatWentWrong) {
   const ReplyMessage message = message_in_format("terminal-agent", CALL(R"({"name": "f", "arguments": {"a": oops}})"));
   ASSERT_EQ(message.calls.size(), 1u);
