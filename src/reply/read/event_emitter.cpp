@@ -90,15 +90,18 @@ void EventEmitter::give_escaped(std::string_view bytes) {
 void EventEmitter::send(ReplyEvent& event) {
   event.position = position(place_);
   event.call = current();
+  const bool straddles = place_ < origin_;
   place_ += event.source.size();
-  const std::uint64_t behind = place_ - std::min<std::uint64_t>(place_, origin_);
-  if (behind < event.source.size()) event.source.remove_prefix(event.source.size() - static_cast<std::size_t>(behind));
+  if (straddles) {
+    const std::uint64_t behind = place_ - std::min<std::uint64_t>(place_, origin_);
+    if (behind < event.source.size())
+      event.source.remove_prefix(event.source.size() - static_cast<std::size_t>(behind));
+  }
   const bool nothing = event.source.empty() && event.text.empty() && event.kind == Kind::marker;
   if (!nothing) (*sink_)(event);
 }
 
-void EventEmitter::flush() {
-  if (carry_size_ == 0) return;
+void EventEmitter::flush_carry() {
   const std::size_t size = carry_size_;
   carry_size_ = 0;
   give(carry_kind_, carry_escaped_, {carry_.data(), size});

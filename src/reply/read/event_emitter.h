@@ -27,7 +27,9 @@ class EventEmitter {
   /// Something else should have stood `ahead` bytes from here.
   void malformed(std::size_t ahead, std::string_view expected, Fault fault = Fault::syntax);
   void end_call(bool complete, std::string_view id);
-  void flush();
+  void flush() {
+    if (carry_size_ != 0) flush_carry();
+  }
 
   /// The reply begins `ahead` bytes from here: positions and calls count from there.
   void begin_reply(std::size_t ahead);
@@ -53,6 +55,7 @@ class EventEmitter {
   void give(Kind kind, bool escaped, std::string_view bytes);
   void give_escaped(std::string_view bytes);
   void send(ReplyEvent& event);
+  void flush_carry();
 
   const ReplySink* sink_ = nullptr;
   std::uint64_t place_ = 0;   ///< behind the last source

@@ -389,7 +389,7 @@ ValueEnd TagsReader::value_end() { return {in(), {value_, top().schema, depth(),
 
 void TagsReader::read_value(const char*& p, const char* end) {
   if (!in().held.bytes.empty()) return go_on_with_end(p, end);
-  const MarkerTrie& markers = value_end().own();
+  const MarkerTrie& markers = ValueEnd::own(in(), value_);
   const char* begin = p;
   while ((p = markers.skip(p, end)) != end) {
     const Found any = in().match(markers, {p, end}, in().here() + static_cast<std::size_t>(p - begin));
@@ -401,7 +401,7 @@ void TagsReader::read_value(const char*& p, const char* end) {
     const Found found = any.size == 0 ? any : value_end().match({p, end}, in().here(), false);
     if (any.size == 0) waiting_ = {.own = any.at.node, .own_blanks = any.at.blanks};
     if (found.more) {
-      in().held.bytes.assign(p, end);
+      in().held.bytes.assign(p, static_cast<std::size_t>(end - p));
       p = end;
       return;
     }
@@ -420,7 +420,7 @@ void TagsReader::go_on_with_end(const char*& p, const char* end) {
   p = value_end().wait(p, end);
   const std::size_t size = std::min<std::size_t>(static_cast<std::size_t>(end - p), kLongestGap);
   p += size;
-  in().held.bytes.append(begin, p);
+  in().held.bytes.append(begin, static_cast<std::size_t>(p - begin));
   if (size != 0) settle_value(false);
 }
 

@@ -36,7 +36,7 @@ Met go_on_with_marker(Reading& in, const MarkerTrie& markers, const char*& p, co
 
 /// Holds [p, end), with which a marker begins.
 inline void hold_marker(Reading& in, const MarkerTrie& markers, const char*& p, const char* end) {
-  in.held.bytes.assign(p, end);
+  in.held.bytes.assign(p, static_cast<std::size_t>(end - p));
   for (; p != end; ++p) markers.step(in.held.cursor, *p);
 }
 
@@ -141,7 +141,7 @@ GapEnd read_gap(Reading& in, const MarkerTrie& markers, const char*& p, const ch
       if (goes_on) ++p;
       leaf = goes_on && markers.is_leaf(held.cursor);
     }
-    held.bytes.append(begin, p);
+    held.bytes.append(begin, static_cast<std::size_t>(p - begin));
     if (goes_on && !leaf) break;
     return end_of_gap(in, markers, p == end ? '\0' : *p);
   }

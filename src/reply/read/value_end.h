@@ -43,7 +43,10 @@ class ValueEnd {
       : in_(in), tags_(in.arguments().tags), open_(open), waiting_(waiting) {}
 
   /// The markers that may end the value.
-  const MarkerTrie& own() const { return open_.value.is_raw() ? in_.form().tags.cdata : in_.form().tags.value; }
+  static const MarkerTrie& own(const Reading& in, const TagValue& value) {
+    return value.is_raw() ? in.form().tags.cdata : in.form().tags.value;
+  }
+  const MarkerTrie& own() const { return own(in_, open_.value); }
   /// The longest marker that `bytes` begin with and that ends the value. `last`: the reply ends behind them.
   Found match(std::string_view bytes, std::uint64_t place, bool last) {
     waiting_ = {};

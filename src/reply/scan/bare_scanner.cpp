@@ -1,6 +1,9 @@
 // Objects without quotes, byte by byte. Begin reading at BareScanner::feed.
 #include "reply/scan/bare_scanner.h"
 
+#include <algorithm>
+
+#include "base/ascii.h"
 #include "json/escape.h"
 #include "json/json.h"
 #include "reply/scan/text_codec.h"
@@ -43,7 +46,7 @@ void BareScanner::restart(const std::string& quote, std::uint32_t depth) {
 
 Scan BareScanner::push(char bracket) {
   if (stack_.size() >= limit_) return bad("nesting no deeper than the limit");
-  stack_ += {&bracket, 1};
+  stack_ += bracket;
   json() += bracket;
   names_.open();
   return go(bracket == '{' ? At::key_or_end : At::value_or_end);
@@ -51,9 +54,7 @@ Scan BareScanner::push(char bracket) {
 
 Scan BareScanner::pop() {
   json() += inside_object() ? '}' : ']';
-  std::string stack = stack_.take();
-  stack.pop_back();
-  stack_ = std::move(stack);
+  stack_.pop_back();
   names_.close();
   at_ = At::after;
   return stack_.empty() ? Scan::done : Scan::more;
@@ -78,7 +79,11 @@ Scan BareScanner::begin_key(char c) {
 }
 
 void BareScanner::put_key(std::string_view key) {
-  append_json_string(json(), key);
+  if (std::ranges::all_of(key, is_plain)) {
+    json().append("\"").append(key).append("\"");
+  } else {
+    append_json_string(json(), key);
+  }
   if (!names_.add(key)) repeated_ = stack_.size() == 1 ? kNewArgument : kNewMember;
 }
 
@@ -91,7 +96,7 @@ Scan BareScanner::feed_key(char c) {
     return go(At::value);
   }
   if (c == ',' || c == '{' || c == '}' || word_.size() == kLongestWord) return bad("a key and ':'");
-  word_ += {&c, 1};
+  word_ += c;
   return Scan::more;
 }
 
@@ -110,7 +115,7 @@ Scan BareScanner::begin_value(char c) {
     json() += c;
     return go(At::json_text);
   }
-  word_ = std::string(1, c);
+  word_.begin(c);
   return go(At::word);
 }
 
@@ -126,7 +131,7 @@ Scan BareScanner::feed_quote(char c) {
 void BareScanner::put(char c) {
   if (!utf8_.feed(static_cast<unsigned char>(c))) garbled_ = true;
   if (quoted_key_) {
-    word_ += {&c, 1};
+    word_ += c;
   } else if (static_cast<unsigned char>(c) >= 0x80) {
     json() += c;  // take() sees to code points
   } else {
@@ -185,7 +190,7 @@ Scan BareScanner::feed_word(char c) {
   const bool open = quoted && (word_.size() == 1 || word_.back() != '\'');
   if (open || !ends_word(c) || (is_json_space(c) && json_of_bare_word(word_).empty())) {
     if (word_.size() == kLongestWord) return bad("a shorter value");
-    word_ += {&c, 1};
+    word_ += c;
     return Scan::more;
   }
   const std::string value = json_of_bare_word(word_);
@@ -236,8 +241,8 @@ Scan BareScanner::feed(char c) {
   }
 }
 
-/// Whether JSON says nothing yet of the byte that was just read.
-bool BareScanner::waits(char c) const {
+/// Whether JSON says nothing yet of the byte at `p`, which was just read.
+[[gnu::always_inline]] inline bool BareScanner::waits(const char* p) const {
   switch (at_) {
     case At::open:
     case At::in_key:
@@ -246,52 +251,59 @@ bool BareScanner::waits(char c) const {
     case At::text: return quoted_key_ || seen_ != 0 || utf8_.inside();
     case At::json_text: return utf8_.inside();
     // the JSON of a colon has a blank behind it
-    case At::value: return (c != ' ' || !unsaid_.empty()) && is_json_space(c);
-    default: return c == ',' || is_json_space(c);
+    case At::value: return (*p != ' ' || piece_->unsaid_before(p) != 0) && is_json_space(*p);
+    default: return *p == ',' || is_json_space(*p);
   }
 }
 
 /// Reads a byte, and notes which bytes JSON says nothing of.
 /// The caller turns the rest of a call that failed into text and must say every byte once.
-Scan BareScanner::feed_noted(char c) {
-  if (unsaid_.size() > kMostUnsaid) return bad("the rest of the call sooner");
+[[gnu::always_inline]] inline Scan BareScanner::feed_noted(const char* p) {
+  if (piece_->unsaid_before(p) > kMostUnsaid) return bad("the rest of the call sooner");
   const std::size_t size = json().size();
-  const Scan scan = feed(c);
-  if (json().size() != size) unsaid_.clear();
-  if (scan == Scan::bad) return scan;
-  if (waits(c)) {
-    unsaid_ += {&c, 1};
-  } else {
-    unsaid_.clear();
-  }
+  const Scan scan = feed(*p);
+  if (json().size() != size) piece_->said_before(p);
+  if (scan != Scan::bad && !waits(p)) piece_->said_before(p + 1);
   return scan;
 }
 
+/// A stretch of a string that is the same in JSON.
+const char* BareScanner::skip_plain(const char* p, const char* end) {
+  const char first = quote().front();
+  const char* const from = p;
+  while (p != end && is_plain(*p) && *p != first) ++p;
+  if (p == from) return p;
+  json().append(from, static_cast<std::size_t>(p - from));
+  piece_->said_before(p);
+  return p;
+}
+
+/// Takes what goes on a word or key, up to its longest.
+const char* BareScanner::skip_word(const char* p, const char* end) {
+  const char* const from = p;
+  end = p + std::min(kLongestWord - word_.size(), static_cast<std::size_t>(end - p));
+  while (p != end && ascii::is_word(*p)) ++p;
+  if (p != from) word_ += {from, static_cast<std::size_t>(p - from)};
+  return p;
+}
+
 Scan BareScanner::run(const char*& p, const char* end, std::string& out) {
-  // The bytes of a cut code point go first, since their rest comes with this piece.
-  std::string json = pending_.take();
-  json_ = &json;
+  out = pending_.take();  // the bytes of a cut code point go first, since their rest comes with this piece
+  reserve_usual(out, p, end);
+  ScannedPiece piece(p, out, unsaid_);
+  piece_ = &piece;
   Scan scan = Scan::more;
-  const auto is_plain = [q = quote().front()](char c) {
-    return c != q && c != '"' && c != '\\' && static_cast<unsigned char>(c) >= 0x20 &&
-           static_cast<unsigned char>(c) < 0x80;
-  };
   // A mend stops the loop: its event must be sent at this byte, before the events of the bytes behind it.
   while (p != end && scan == Scan::more && mended_ == nullptr && repeated_ == nullptr) {
-    if (at_ == At::text && seen_ == 0 && !quoted_key_ && !utf8_.inside()) {  // plain stretches at once
-      const char* const from = p;
-      while (p != end && is_plain(*p)) ++p;
-      json.append(from, p);
-      if (p == end) break;
-    }
-    scan = feed_noted(*p);
+    if (at_ == At::text && seen_ == 0 && !quoted_key_ && !utf8_.inside()) p = skip_plain(p, end);
+    if (at_ == At::in_key || at_ == At::word) p = skip_word(p, end);
+    if (p == end) break;
+    scan = feed_noted(p);
     if (scan != Scan::bad) ++p;
   }
-  const std::size_t certain = json.size() - incomplete_tail(json);
-  pending_.assign(std::string_view(json).substr(certain));
-  json.resize(certain);
-  out = std::move(json);
-  json_ = nullptr;
+  piece.end(p);
+  piece_ = nullptr;
+  hold_back(out, out.size() - incomplete_tail(out), pending_);
   return scan;
 }
 

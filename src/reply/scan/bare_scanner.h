@@ -13,6 +13,7 @@
 #include "reply/scan/argument_names.h"
 #include "reply/scan/held.h"
 #include "reply/scan/json_scanner.h"
+#include "reply/scan/scanned_piece.h"
 
 namespace parlance::reply {
 
@@ -51,9 +52,11 @@ class BareScanner {
     after
   };
   Scan feed(char c);
-  Scan feed_noted(char c);
-  bool waits(char c) const;
-  std::string& json() { return *json_; }
+  Scan feed_noted(const char* p);
+  bool waits(const char* p) const;
+  const char* skip_plain(const char* p, const char* end);
+  const char* skip_word(const char* p, const char* end);
+  std::string& json() { return piece_->json; }
   std::string_view quote() const { return *quote_; }
   Scan bad(const char* expected) {
     expected_ = expected;
@@ -80,11 +83,11 @@ class BareScanner {
 
   const std::string* quote_;
   const char* expected_ = "";
-  std::string* json_ = nullptr;  ///< what run() makes
-  HeldText pending_;             ///< the beginning of a code point
-  HeldText unsaid_;              ///< the bytes behind those that JSON was given out for
-  HeldText stack_;               ///< brackets
-  HeldText word_;                ///< a key, number or literal
+  ScannedPiece* piece_ = nullptr;  ///< what run() reads
+  HeldText pending_;               ///< the beginning of a code point
+  HeldText unsaid_;                ///< between two pieces: the bytes that were read and that no JSON says
+  HeldText stack_;                 ///< brackets
+  HeldText word_;                  ///< a key, number or literal
   ArgumentNames names_;
   std::uint32_t limit_;
   At at_ = At::open;

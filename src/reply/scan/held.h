@@ -45,6 +45,17 @@ class HeldText {
     text_->append(bytes);
     return *this;
   }
+  HeldText& operator+=(char byte) {
+    if (!text_) text_.make();
+    text_->push_back(byte);
+    return *this;
+  }
+  /// What was held goes.
+  void begin(char byte) {
+    if (!text_) text_.make();
+    text_->clear();
+    text_->push_back(byte);
+  }
   HeldText& operator=(std::string text) {
     if (text_) {
       *text_ = std::move(text);
@@ -53,6 +64,8 @@ class HeldText {
     }
     return *this;
   }
+  /// Requires: !empty().
+  void pop_back() { text_->pop_back(); }
   void assign(std::string_view text) {
     if (!text_ && !text.empty()) text_.make();
     if (text_) text_->assign(text);

@@ -7,6 +7,7 @@
 
 #include "base/ascii.h"
 #include "json/escape.h"
+#include "reply/scan/text_codec.h"
 
 namespace parlance::reply {
 namespace {
@@ -14,13 +15,6 @@ namespace {
 using ascii::is_digit;
 
 bool is_hex(char c) { return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
-
-/// Bytes that simply go on inside a string.
-constexpr std::array<bool, 256> kPlain = [] {
-  std::array<bool, 256> plain{};
-  for (int c = 0x20; c < 0x80; ++c) plain[static_cast<std::size_t>(c)] = c != '"' && c != '\\';
-  return plain;
-}();
 
 }  // namespace
 
@@ -228,7 +222,7 @@ Scan JsonScanner::feed_number(char c) {
   return end_number(c);
 }
 
-Scan JsonScanner::feed(char c) {
+[[gnu::always_inline]] inline Scan JsonScanner::step(char c) {
   switch (at_) {
     case At::string:
     case At::escape:
@@ -246,14 +240,16 @@ Scan JsonScanner::feed(char c) {
   }
 }
 
+Scan JsonScanner::feed(char c) { return step(c); }
+
 /// Most bytes of a call are plain text of a string. They change no state, so one look into a table passes each.
 Scan JsonScanner::run(const char*& p, const char* end) {
   while (p != end) {
     if (at_ == At::string && !utf8_.inside()) {
-      while (p != end && kPlain[static_cast<unsigned char>(*p)]) ++p;
+      while (p != end && is_plain(*p)) ++p;
       if (p == end) break;
     }
-    const Scan scan = feed(*p);
+    const Scan scan = step(*p);
     if (scan == Scan::more || scan == Scan::done) ++p;
     if (scan != Scan::more) return scan;
   }

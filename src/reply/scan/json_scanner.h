@@ -105,6 +105,7 @@ class JsonScanner {
   Scan push(bool object);
   Scan pop();
   Scan end_value();
+  Scan step(char c);
   Scan feed_structure(char c);
   Scan feed_string(char c);
   Scan feed_number(char c);

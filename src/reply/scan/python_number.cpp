@@ -97,6 +97,8 @@ std::string real_number(std::string_view text, std::size_t point, std::size_t e)
 }  // namespace
 
 std::string json_of_python_number(std::string_view text) {
+  // nearly all are
+  if (!text.starts_with('0') && std::ranges::all_of(text, ascii::is_digit)) return std::string(text);
   if (const int base = base_of(text); base != 10) {
     const std::string digits = plain_digits(text.substr(2), base, true);
     return digits.empty() ? std::string() : to_decimal(digits, base);

@@ -26,11 +26,6 @@ bool is_utf8(std::string_view text) {
 }
 bool is_blank(char c) { return is_json_space(c) || c == '\f'; }
 
-/// Whether a byte stands in a text of Python, but for its quote, as it does in one of JSON.
-bool is_plain(char c) {
-  return static_cast<unsigned char>(c) >= 0x20 && static_cast<unsigned char>(c) < 0x80 && c != '"' && c != '\\';
-}
-
 std::string_view json_of_python_word(std::string_view word) {
   if (word == "True" || word == "true") return "true";
   if (word == "False" || word == "false") return "false";
@@ -48,7 +43,6 @@ void PythonScanner::restart(const std::string& callee, std::uint32_t depth, std:
   if (brackets_) {
     brackets_->frames.clear();
     brackets_->names.clear();
-    brackets_->repeats = false;
   }
   fresh.pending_ = std::move(pending_);
   fresh.unsaid_ = std::move(unsaid_);
@@ -58,7 +52,7 @@ void PythonScanner::restart(const std::string& callee, std::uint32_t depth, std:
 }
 
 /// Blanks, comments and continued lines between tokens.
-bool PythonScanner::skip_blank(char c) {
+bool PythonScanner::skip_blank_slowly(char c) {
   if (comment_) {
     comment_ = c != '\n' && c != '\r';
     return true;
@@ -142,27 +136,28 @@ Scan PythonScanner::end_element(char c) {
 
 Scan PythonScanner::begin_name(char c) {
   if (!is_letter(c)) return bad("the name of an argument");
-  word_ = std::string(1, c);
+  word_.begin(c);
   return go(At::name);
 }
 
 Scan PythonScanner::feed_name(char c) {
   if (is_letter(c) || is_digit(c)) {
     if (word_.size() == kLongestName) return bad("a shorter name");
-    word_ += {&c, 1};
+    word_ += c;
     return Scan::more;
   }
   if (!is_utf8(word_)) return bad("a name in UTF-8");
   if (c != '=' && c != '#' && c != '\\' && !is_blank(c)) return bad("'='");
-  brackets_->repeats = !brackets_->names.add(word_);
+  repeats_ = !brackets_->names.add(word_);
   begin_element();
-  json().append("\"").append(word_.view()).append("\": ");
+  json() += '"';
+  json().append(word_.view()).append("\": ");
   at_ = At::equals;
   return feed(c);
 }
 
 Scan PythonScanner::begin_word(char c) {
-  word_ = std::string(1, c);
+  word_.begin(c);
   return go(At::word);
 }
 
@@ -182,7 +177,7 @@ Scan PythonScanner::begin_value(char c) {
     return go(At::sign);
   }
   if (is_letter(c)) return begin_word(c);
-  word_ = std::string(1, c);
+  word_.begin(c);
   return go(At::number);
 }
 
@@ -190,7 +185,7 @@ Scan PythonScanner::begin_value(char c) {
 Scan PythonScanner::feed_word(char c) {
   if (is_letter(c) || is_digit(c)) {
     if (word_.size() == 5) return bad("a literal");
-    word_ += {&c, 1};
+    word_ += c;
     return Scan::more;
   }
   if (c == '"' || c == '\'') {
@@ -208,7 +203,7 @@ Scan PythonScanner::feed_number(char c) {
   const bool power = !hexadecimal && (word_.back() | 0x20) == 'e' && (c == '+' || c == '-');
   if (is_digit(c) || is_letter(c) || c == '.' || power) {
     if (word_.size() == kLongestNumber) return bad("a shorter number");
-    word_ += {&c, 1};
+    word_ += c;
     return Scan::more;
   }
   std::string json = json_of_python_number(word_);
@@ -255,7 +250,7 @@ Scan PythonScanner::feed_structure(char c) {
     case At::after: return end_element(c);
     case At::sign:
       if (!is_digit(c) && c != '.') return bad("a number");
-      word_ = std::string(1, c);
+      word_.begin(c);
       return go(At::number);
     default: break;
   }
@@ -263,9 +258,9 @@ Scan PythonScanner::feed_structure(char c) {
   return begin_value(c);
 }
 
-Scan PythonScanner::feed(char c) {
-  const bool in_text = at_ == At::text || at_ == At::quote || at_ == At::closing;
-  if (c == '\0' && !in_text) return bad("no byte zero");  // in a text it is a character as any other
+[[gnu::always_inline]] inline Scan PythonScanner::step(char c) {
+  // in a text it is a character as any other
+  if (c == '\0' && at_ != At::text && at_ != At::quote && at_ != At::closing) return bad("no byte zero");
   if (undecided_ != 0 && json().size() - undecided_from_ > pending_limit_) return bad("a ',' or ')' sooner");
   switch (at_) {
     case At::name: return feed_name(c);
@@ -285,94 +280,82 @@ Scan PythonScanner::feed(char c) {
   }
 }
 
-/// Whether JSON says nothing yet of the byte that was just read.
-bool PythonScanner::waits(char c) const {
-  switch (at_) {
-    case At::text: return utf8_.inside();
-    case At::quote: return false;
-    case At::callee:
-    case At::open:
-    case At::name:
-    case At::word:
-    case At::number:
-    case At::sign:
-    case At::prefix:
-    case At::quotes:
-    case At::closing:
-    case At::escape:
-    case At::digits:
-    case At::octal:
-    case At::after_text: return true;
-    // the JSON of a colon has a blank behind it
-    case At::value: return (c != ' ' || !unsaid_.empty()) && (comment_ || continued_ || is_blank(c));
-    default: return c == ',' || comment_ || continued_ || is_blank(c);
-  }
+Scan PythonScanner::feed(char c) { return step(c); }
+
+/// Whether JSON says nothing yet of the byte at `p`, which was just read.
+[[gnu::always_inline]] inline bool PythonScanner::waits(const char* p) const {
+  constexpr std::uint32_t kWaiting = bits({At::callee, At::open, At::name, At::word, At::number, At::sign, At::prefix,
+                                           At::quotes, At::closing, At::escape, At::digits, At::octal, At::after_text});
+  constexpr std::uint32_t kInText = bits({At::text, At::quote});
+  const std::uint32_t at = bits({at_});
+  if ((at & (kWaiting | kInText)) != 0) return (at & kWaiting) != 0 || (at_ == At::text && utf8_.inside());
+  const bool blank = comment_ || continued_ || is_blank(*p);
+  // the JSON of a colon has a blank behind it
+  return at_ == At::value ? blank && (*p != ' ' || piece_->unsaid_before(p) != 0) : blank || *p == ',';
 }
 
 /// Reads a byte, and notes which bytes JSON says nothing of.
-Scan PythonScanner::feed_noted(char c) {
+[[gnu::always_inline]] inline Scan PythonScanner::feed_noted(const char* p) {
   const std::size_t size = json().size();
   const std::uint16_t undecided = undecided_;
-  if (unsaid_.size() > pending_limit_) return bad("the rest of the call sooner");
-  const Scan scan = feed(c);
-  const bool has_said = undecided_ == 0 && (undecided != 0 || json().size() != size);
-  if (has_said || (undecided == 0 && undecided_ != 0)) unsaid_.clear();
-  if (scan == Scan::bad) return scan;
-  if (undecided_ != 0 || waits(c)) {
-    unsaid_ += {&c, 1};
-  } else {
-    unsaid_.clear();
-  }
+  if (piece_->unsaid_before(p) > pending_limit_) return bad("the rest of the call sooner");
+  const Scan scan = step(*p);
+  // What is undecided leaves as a whole, and holds what follows from its first byte on.
+  const bool is_said = (undecided | undecided_) == 0 ? json().size() != size : undecided == 0 || undecided_ == 0;
+  if (is_said) piece_->said_before(p);
+  if (scan != Scan::bad && undecided_ == 0 && !waits(p)) piece_->said_before(p + 1);
   return scan;
 }
 
-/// What is certain leaves; the rest waits for the next run.
-void PythonScanner::take(std::string& out) {
-  const std::size_t certain = undecided_from_;
-  out.assign(json(), 0, certain);
-  json().erase(0, certain);
-  undecided_from_ = 0;
+/// How much JSON is certain. It leaves; the rest waits for the next run.
+std::size_t PythonScanner::take_decided() {
+  const std::size_t certain = std::exchange(undecided_from_, 0);
   for (Frame& frame : frames()) {
     if (frame.place >= certain) frame.place -= static_cast<std::uint32_t>(certain);
   }
+  return certain;
 }
 
-/// Takes what goes on a name, up to its longest.
-const char* PythonScanner::skip_name(const char* p, const char* end) {
+/// A stretch of a text that is the same in JSON.
+const char* PythonScanner::skip_plain(const char* p, const char* end) {
+  if (undecided_ != 0 || after_return_ || utf8_.inside()) return p;
   const char* const from = p;
-  end = p + std::min(kLongestName - word_.size(), static_cast<std::size_t>(end - p));
+  while (p != end && is_plain(*p) && *p != quote_) ++p;
+  if (p == from) return p;
+  json().append(from, static_cast<std::size_t>(p - from));
+  piece_->said_before(p);
+  return p;
+}
+
+/// Takes what goes on a name or a number, up to its longest.
+const char* PythonScanner::skip_word(const char* p, const char* end) {
+  const char* const from = p;
+  const std::size_t longest = at_ == At::name ? kLongestName : kLongestNumber;
+  end = p + std::min(longest - word_.size(), static_cast<std::size_t>(end - p));
   while (p != end && (is_letter(*p) || is_digit(*p))) ++p;
-  word_ += {from, static_cast<std::size_t>(p - from)};
-  unsaid_ += {from, static_cast<std::size_t>(p - from)};
+  if (p != from) word_ += {from, static_cast<std::size_t>(p - from)};
   return p;
 }
 
 Scan PythonScanner::run(const char*& p, const char* end, std::string& out) {
-  std::string json = pending_.take();
-  json_ = &json;
+  out = pending_.take();
+  reserve_usual(out, p, end);
+  ScannedPiece piece(p, out, unsaid_);
+  piece_ = &piece;
   if (!brackets_) brackets_.make();
   Scan scan = Scan::more;
-  while (p != end && scan == Scan::more && !brackets_->repeats) {
-    if (at_ == At::text && undecided_ == 0 && !after_return_ && !utf8_.inside()) {  // plain stretches at once
-      const char* const from = p;
-      while (p != end && is_plain(*p) && *p != quote_) ++p;
-      json.append(from, p);
+  while (p != end && scan == Scan::more && !repeats_) {
+    if ((bits({at_}) & bits({At::text, At::name, At::number})) != 0) {
+      p = at_ == At::text ? skip_plain(p, end) : skip_word(p, end);
       if (p == end) break;
     }
-    if (at_ == At::name && (p = skip_name(p, end)) == end) break;
-    scan = feed_noted(*p);
+    scan = feed_noted(p);
     if (scan != Scan::bad) ++p;
   }
-  if (undecided_ == 0) {  // all of it leaves, but for what is no code point yet
-    const std::size_t certain = json.size() - incomplete_tail(json);
-    pending_.assign(std::string_view(json).substr(certain));
-    json.resize(certain);
-    out = std::move(json);
-  } else {
-    take(out);
-    pending_ = std::move(json);
-  }
-  json_ = nullptr;
+  piece.end(p);
+  piece_ = nullptr;
+  const bool all = undecided_ == 0;  // leaves, but for what is no code point yet
+  hold_back(out, all ? out.size() - incomplete_tail(out) : take_decided(), pending_);
   return scan;
 }
 

@@ -10,6 +10,7 @@
 // spelling where it is JSON. Begin reading at feed(); texts are in python_string.cpp.
 #pragma once
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,6 +19,7 @@
 #include "reply/scan/argument_names.h"
 #include "reply/scan/held.h"
 #include "reply/scan/json_scanner.h"
+#include "reply/scan/scanned_piece.h"
 
 namespace parlance::reply {
 
@@ -40,7 +42,11 @@ class PythonScanner {
   Scan run(const char*& p, const char* end, std::string& out);
   std::string_view expected() const { return expected_; }
   /// Whether run() stopped because the name of an argument was there before.
-  bool take_repeated() { return brackets_ && std::exchange(brackets_->repeats, false); }
+  bool take_repeated() {
+    const bool repeats = repeats_;
+    repeats_ = false;
+    return repeats;
+  }
   /// Where a byte was bad, or no more come: what was read before and is not in any JSON, as it was written.
   std::string unsaid() const { return std::string(unsaid_.view()); }
   /// How many round brackets are open, the call's own too; and the quote of the text that is, or 0.
@@ -74,6 +80,11 @@ class PythonScanner {
     digits,
     octal,
   };
+  static constexpr std::uint32_t bits(std::initializer_list<At> places) {
+    std::uint32_t bits = 0;
+    for (const At at : places) bits |= 1U << static_cast<unsigned>(at);
+    return bits;
+  }
   enum class In : std::uint8_t { call, list, bracket, dict, set };
   struct Frame {
     In in;
@@ -85,16 +96,16 @@ class PythonScanner {
   struct Brackets {
     std::vector<Frame> frames;
     ArgumentNames names;
-    bool repeats = false;  ///< the last name came before
   };
   static char close_of(In in) { return in == In::list ? ']' : in == In::dict || in == In::set ? '}' : ')'; }
 
   Scan feed(char c);
-  const char* skip_name(const char* p, const char* end);
-  void take(std::string& out);
-  Scan feed_noted(char c);
-  bool waits(char c) const;
-  std::string& json() { return *json_; }
+  const char* skip_plain(const char* p, const char* end);
+  const char* skip_word(const char* p, const char* end);
+  std::size_t take_decided();
+  Scan feed_noted(const char* p);
+  bool waits(const char* p) const;
+  std::string& json() { return piece_->json; }
   std::vector<Frame>& frames() { return brackets_->frames; }
   Scan bad(const char* expected) {
     expected_ = expected;
@@ -104,7 +115,10 @@ class PythonScanner {
     at_ = at;
     return Scan::more;
   }
-  bool skip_blank(char c);
+  /// Of most bytes one look says that they are no blank, and begin nothing that is.
+  bool skip_blank(char c) { return (c <= '#' || c == '\\' || comment_ || continued_) && skip_blank_slowly(c); }
+  bool skip_blank_slowly(char c);
+  Scan step(char c);
   Scan feed_structure(char c);
   Scan feed_callee(char c);
   Scan feed_name(char c);
@@ -138,9 +152,9 @@ class PythonScanner {
 
   const std::string* callee_;
   const char* expected_ = "";
-  std::string* json_ = nullptr;  ///< what run() makes
-  HeldText pending_;             ///< JSON that is not certain yet
-  HeldText unsaid_;              ///< the bytes behind those that JSON was given out for
+  ScannedPiece* piece_ = nullptr;  ///< what run() reads
+  HeldText pending_;               ///< JSON that is not certain yet
+  HeldText unsaid_;                ///< between two pieces: the bytes that were read and that no JSON says
   /// a name, word or number so far; white space behind a closing quote, which may yet be text
   HeldText word_;
   Box<Brackets> brackets_;
@@ -158,6 +172,7 @@ class PythonScanner {
   bool is_key_ : 1 = false;       ///< the scalar being read is the key of a dict
   bool scalar_key_ : 1 = false;   ///< the last key was no text
   bool may_be_text_ : 1 = false;  ///< the closing quote
+  bool repeats_ : 1 = false;      ///< the last name came before
   // texts
   bool joining_ : 1 = false;  ///< a text that continues the one before
   bool raw_ : 1 = false;

@@ -51,7 +51,7 @@ Scan PythonScanner::feed_quote(char c) {
   }
   if (second) return end_text(c);
   at_ = At::text;
-  return feed(c);
+  return feed_plain(c);
 }
 
 /// A closing quote, of which what follows says whether it is one.
@@ -123,7 +123,7 @@ Scan PythonScanner::feed_escape(char c) {
   }
   if (c == 'x' || c == 'u' || c == 'U') {
     count_ = c == 'x' ? 2 : c == 'u' ? 4 : 8;
-    word_ = std::string(1, c);
+    word_.begin(c);
     return go(At::digits);
   }
   // no escape: Python keeps the backslash. So are characters by name (\N{BULLET}), whose names are not known here
@@ -135,7 +135,7 @@ Scan PythonScanner::feed_digits(char c) {
   const int digit = ascii::hex_value(c);
   if (digit < 0) return bad("a hexadecimal digit");
   value_ = value_ << 4 | static_cast<char32_t>(digit);
-  if (--count_ > 0) return word_ += {&c, 1}, Scan::more;
+  if (--count_ > 0) return word_ += c, Scan::more;
   return value_ <= utf8::kMaxCodePoint ? put_char(value_) : bad("a character of Unicode");
 }
 
@@ -180,7 +180,7 @@ Scan PythonScanner::feed_prefix(char c) {
 Scan PythonScanner::feed_after_text(char c) {
   if (continued_ && c != '\n' && c != '\r') return bad("the end of the line");
   if (skip_blank(c)) {
-    word_ += {&c, 1};
+    word_ += c;
     may_be_text_ = may_be_text_ && !comment_ && !continued_ && word_.size() <= kLongestGap;
     return Scan::more;
   }

@@ -117,9 +117,11 @@ void JsonUnescape::finish(std::string& out) {
 }
 
 std::string text_of_json(std::string_view literal) {
+  const std::string_view inside = literal.substr(1, literal.size() - 2);
+  if (std::ranges::all_of(inside, is_plain)) return std::string(inside);
   std::string text;
   JsonUnescape unescape;
-  for (const char c : literal.substr(1, literal.size() - 2)) unescape.feed(c, text);
+  for (const char c : inside) unescape.feed(c, text);
   unescape.finish(text);
   return text;
 }

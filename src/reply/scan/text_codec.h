@@ -1,5 +1,7 @@
 // Small codecs: JSON's escapes away and on, entities away, and where UTF-8 may be cut.
 #pragma once
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -13,6 +15,13 @@ using ascii::is_blank;
 using ascii::trimmed;
 using ascii::trimmed_left;
 inline bool is_json_space(char c) { return ascii::is_space(c); }
+inline constexpr std::array<bool, 256> kPlainInJson = [] {
+  std::array<bool, 256> plain{};
+  for (int c = 0x20; c < 0x80; ++c) plain[static_cast<std::size_t>(c)] = c != '"' && c != '\\';
+  return plain;
+}();
+/// Whether a byte goes on a JSON string and stands for itself, whatever is around it.
+inline bool is_plain(char c) { return kPlainInJson[static_cast<unsigned char>(c)]; }
 /// White space past this belongs to no marker and to no value.
 inline constexpr std::uint8_t kLongestGap = 64;
 /// Whether a name of a tool may have this byte.
