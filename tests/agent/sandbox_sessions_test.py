@@ -11,6 +11,7 @@ from __future__ import annotations
 import copy
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -169,7 +170,11 @@ def check_etc(checks: Checks, program: str, place: Place, kind: str) -> None:
         write(late)
         answer = tool.run(f"cat {folder}/public; cat {deep}/key {folder}/hidden {late}")
         checks.that("for everybody" in said(answer) and SECRET not in said(answer), "private files of /etc", answer)
+        copies = re.findall(r"(/parlance-agent-\S+)/etc /etc ", said(tool.run("cat /proc/self/mountinfo")))
+        checks.equal(len(copies), 1 if kind == "bubblewrap" else 0, "/etc is a copy")
+        there = [place for copy in copies for place in (pathlib.Path("/dev/shm" + copy), pathlib.Path(copy)) if place.exists()]
         tool.close()
+        checks.equal([str(place) for place in there if place.exists()], [], "copies of /etc that stay")
         (folder / "named").mkdir(mode=0o700)
         write(folder / "named" / "key")
         tool = Tool(program, place, kind, f"readable={folder}/named", f"readable={folder}/hidden")

@@ -5,15 +5,18 @@
 #include "agent/sandbox/bubblewrap.h"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <poll.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <set>
@@ -28,6 +31,7 @@ namespace parlance::agent {
 namespace {
 
 constexpr int kFilterDescriptor = 3, kArgumentsDescriptor = 4, kInfoDescriptor = 5;
+constexpr const char* kMemory = "/dev/shm";
 
 void add(std::vector<std::string>& arguments, std::initializer_list<std::string> more) {
   arguments.insert(arguments.end(), more);
@@ -53,12 +57,20 @@ void show_system(std::vector<std::string>& arguments) {
   }
 }
 
-std::string copy_of_etc(const SessionFolder& folder) { return folder.path() + "/etc"; }
+/// Is there a file system in memory that commands cannot change?
+bool has_memory_for_etc(const SandboxPolicy& policy) {
+  constexpr std::uint64_t kRoom = std::uint64_t{32} << 20;
+  struct statfs facts {};
+  if (statfs(kMemory, &facts) != 0 || facts.f_type != TMPFS_MAGIC) return false;
+  const auto holds = [](const std::string& place) { return is_within(kMemory, place) || is_within(place, kMemory); };
+  return facts.f_bavail * static_cast<std::uint64_t>(facts.f_bsize) >= kRoom &&
+         std::ranges::none_of(changeable(policy), holds) && std::ranges::none_of(policy.readable, holds);
+}
 
 /// What is named of /etc is mounted on something of the copy, which lacks it where it is private.
 void make_place_for(const std::string& path, const SessionFolder& folder) {
   if (!is_within(path, "/etc")) return;
-  const std::filesystem::path place = copy_of_etc(folder) + path.substr(std::string_view("/etc").size());
+  const std::filesystem::path place = folder.etc() + path.substr(std::string_view("/etc").size());
   std::error_code error;
   if (std::filesystem::exists(std::filesystem::symlink_status(place, error))) return;
   if (std::filesystem::is_directory(path, error)) {
@@ -73,7 +85,7 @@ void make_place_for(const std::string& path, const SessionFolder& folder) {
 /// which the mount that hid it goes. So root's commands have a copy of what was public at the start.
 void show_etc(std::vector<std::string>& arguments, const SessionFolder& folder) {
   if (geteuid() == 0) {
-    add(arguments, {"--ro-bind", copy_of_etc(folder), "/etc"});
+    add(arguments, {"--ro-bind", folder.etc(), "/etc"});
   } else {
     add(arguments, {"--ro-bind", "/etc", "/etc"});
     for (const std::string& hidden : private_entries("/etc")) {
@@ -285,7 +297,7 @@ Result<std::string> find_bubblewrap(const SandboxPolicy& policy) {
   return Error(ErrorCode::usage, "commands may change the only bwrap that there is: " + theirs).hint(kMend);
 }
 
-Result<void> prepare_bubblewrap(const SandboxPolicy& policy, const SessionFolder& folder) {
+Result<void> prepare_bubblewrap(const SandboxPolicy& policy, SessionFolder& folder) {
   const std::string user = std::to_string(user_inside()), group = std::to_string(group_inside());
   const std::string nobody = "nobody:x:65534:65534::/nonexistent:/usr/sbin/nologin\n";
   const std::string users = "agent:x:" + user + ":" + group + "::/tmp/home:/bin/bash\n" + nobody;
@@ -294,7 +306,8 @@ Result<void> prepare_bubblewrap(const SandboxPolicy& policy, const SessionFolder
   if (done) done = write_file(folder.control() + "/empty", "");
   if (done) mkdir((folder.control() + "/home").c_str(), 0700);  // where a home is mounted
   if (!done || geteuid() != 0) return done;
-  copy_public("/etc", copy_of_etc(folder));
+  if (has_memory_for_etc(policy)) folder.keep_etc_in(kMemory);
+  copy_public("/etc", folder.etc());
   for (const std::string& path : policy.readable) make_place_for(path, folder);
   return {};
 }

@@ -19,7 +19,7 @@ Result<std::string> find_bubblewrap(const SandboxPolicy& policy);
 
 /// Writes what each start shows: users and groups, and root's copy of /etc. Once, before any start.
 /// Fails with: file.
-Result<void> prepare_bubblewrap(const SandboxPolicy& policy, const SessionFolder& folder);
+Result<void> prepare_bubblewrap(const SandboxPolicy& policy, SessionFolder& folder);
 
 /// `program` is what find_bubblewrap() has found.
 /// Fails with: file.

@@ -96,27 +96,44 @@ void remove_left_folders(const std::string& base) {
 
 }  // namespace
 
-SessionFolder::SessionFolder(SessionFolder&& other) noexcept
+OwnFolder::OwnFolder(OwnFolder&& other) noexcept
     : path_(std::exchange(other.path_, std::string())), lock_(std::move(other.lock_)) {}
 
-SessionFolder::~SessionFolder() {
+OwnFolder& OwnFolder::operator=(OwnFolder&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(lock_, other.lock_);
+  return *this;
+}
+
+OwnFolder::~OwnFolder() {
   if (!path_.empty()) remove_folder(path_);
 }
 
-Result<SessionFolder> SessionFolder::open() {
-  const char* given = std::getenv("TMPDIR");
-  const std::string base = given && *given == '/' ? given : "/tmp";
+Result<OwnFolder> OwnFolder::make(const std::string& base) {
   remove_left_folders(base);
   std::string pattern = base + kPrefix + "XXXXXX";
   if (!mkdtemp(pattern.data())) return system_error(pattern, errno);
   std::error_code error;
-  SessionFolder folder(std::filesystem::canonical(pattern, error).string());
-  folder.lock_ = lock_of(folder.path(), O_CREAT);
+  OwnFolder folder;
+  folder.path_ = std::filesystem::canonical(pattern, error).string();
+  folder.lock_ = lock_of(folder.path_, O_CREAT);
+  return folder;
+}
+
+Result<SessionFolder> SessionFolder::open() {
+  const char* given = std::getenv("TMPDIR");
+  Result<OwnFolder> own = OwnFolder::make(given && *given == '/' ? given : "/tmp");
+  if (!own) return own.error();
+  SessionFolder folder(std::move(*own));
   for (const std::string& each : {folder.temporary(), folder.control(), folder.control() + "/output", folder.state(),
                                   folder.temporary() + "/home", folder.shared_memory(), folder.homes()}) {
     if (mkdir(each.c_str(), 0700) != 0) return system_error(each, errno);
   }
   return folder;
+}
+
+void SessionFolder::keep_etc_in(const std::string& base) {
+  if (Result<OwnFolder> made = OwnFolder::make(base)) etc_in_ = std::move(*made);
 }
 
 Result<void> write_file(const std::string& path, const std::string& text) {

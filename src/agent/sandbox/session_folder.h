@@ -5,7 +5,7 @@
 //   control/state/  what they may write of it: what a shell that ends leaves for the next one
 //   shm/      their own /dev/shm
 //   homes/    for each tool of the user's and each MCP server a home that commands cannot reach
-//   etc/      as root, a copy of what is public in /etc
+//   etc/      as root, a copy of what is public in /etc; in memory, where there is a file system for it
 //
 // A sandbox is given these folders by their paths at each start, so none of them lies in one that commands may change:
 // they could put a link in its place.
@@ -17,29 +17,46 @@
 
 namespace parlance::agent {
 
+/// A folder that nobody else may enter. It goes with the object, with everything that is in it.
+class OwnFolder {
+ public:
+  OwnFolder() = default;  ///< none
+  OwnFolder(OwnFolder&& other) noexcept;
+  OwnFolder& operator=(OwnFolder&& other) noexcept;
+  ~OwnFolder();
+
+  /// A new one in `base`. Removes those of our agents that were killed.
+  /// Fails with: file.
+  static Result<OwnFolder> make(const std::string& base);
+
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+  Descriptor lock_;  ///< held as long as we live: the folders of agents that were killed can be told
+};
+
 class SessionFolder {
  public:
-  SessionFolder(SessionFolder&& other) noexcept;
-  SessionFolder& operator=(SessionFolder&&) = delete;
-  /// Removes it with everything that commands have put there.
-  ~SessionFolder();
-
-  /// A new one in TMPDIR or /tmp, which nobody else may enter. Removes those of our agents that were killed.
+  /// A new one in TMPDIR or /tmp.
   /// Fails with: file.
   static Result<SessionFolder> open();
 
-  std::string path() const { return path_; }
-  std::string temporary() const { return path_ + "/tmp"; }
-  std::string control() const { return path_ + "/control"; }
+  const std::string& path() const { return own_.path(); }
+  std::string temporary() const { return path() + "/tmp"; }
+  std::string control() const { return path() + "/control"; }
   std::string state() const { return control() + "/state"; }
-  std::string homes() const { return path_ + "/homes"; }
-  std::string shared_memory() const { return path_ + "/shm"; }
+  std::string homes() const { return path() + "/homes"; }
+  std::string shared_memory() const { return path() + "/shm"; }
+  std::string etc() const { return (etc_in_.path().empty() ? path() : etc_in_.path()) + "/etc"; }
+
+  /// etc() is in a folder of `base`, if one can be made there: a disk takes a while for the thousand files of /etc.
+  void keep_etc_in(const std::string& base);
 
  private:
-  explicit SessionFolder(std::string path) : path_(std::move(path)) {}
+  explicit SessionFolder(OwnFolder own) : own_(std::move(own)) {}
 
-  std::string path_;
-  Descriptor lock_;  ///< held as long as we live: the folders of agents that were killed can be told
+  OwnFolder own_, etc_in_;
 };
 
 /// Writes a file whole.
