@@ -140,9 +140,10 @@ std::string sha256(std::string_view bytes) {
   const std::size_t whole = bytes.size() / kBlock * kBlock;
   add_blocks(state, data, whole / kBlock);
   add_end(state, bytes.substr(whole), bytes.size());
-  std::string hex;
+  std::string hex(2 * sizeof state, '\0');
+  char* out = hex.data();
   for (const std::uint32_t word : state) {
-    for (int shift = 28; shift >= 0; shift -= 4) hex += "0123456789abcdef"[word >> shift & 15];
+    for (int shift = 28; shift >= 0; shift -= 4) *out++ = "0123456789abcdef"[word >> shift & 15];
   }
   return hex;
 }

@@ -12,6 +12,7 @@ class ControlIds {
  public:
   /// `plain_added`: those that were added and are not special are none (TokenizeOptions).
   explicit ControlIds(const TokenizerFacts& facts, bool plain_added = false) : ids_(facts.markers), unk_(facts.unk) {
+    ids_.reserve(facts.markers.size() + facts.added.size());
     for (const AddedToken& token : facts.added) {
       if (token.control && (token.special || !plain_added)) ids_.push_back(token.id);
     }
