@@ -436,12 +436,12 @@ def check_leaks(checks: Checks, tool: Tool) -> None:
 def check_traces(checks: Checks, tool: Tool) -> None:
     processes = descendants(tool.process.pid)
     links = [os.readlink(link) for link in pathlib.Path(f"/proc/{tool.process.pid}/fd").iterdir()]
-    [folder] = [pathlib.Path(link).parent for link in links if "/parlance-agent-" in link and link.endswith("/lock")]
-    checks.that(folder.is_dir(), "it has a folder")
+    folders = [pathlib.Path(link).parent for link in links if "/parlance-agent-" in link and link.endswith("/lock")]
+    checks.that(folders and all(folder.is_dir() for folder in folders), "it has folders", folders)
     tool.run("mkdir -p $TMPDIR/closed/in; chmod 0 $TMPDIR/closed; sleep 100 &")
     checks.that(tool.close() == 0, "the tool ends")
     checks.that(not any(map(alive, processes)), "its processes have ended", processes)
-    checks.that(not folder.exists(), "its folder is gone")
+    checks.that(not any(folder.exists() for folder in folders), "its folders are gone", folders)
 
 
 PARTS: tuple[Part, ...] = (
