@@ -64,7 +64,7 @@ bool has_memory_for_etc(const SandboxPolicy& policy) {
   if (statfs(kMemory, &facts) != 0 || facts.f_type != TMPFS_MAGIC) return false;
   const auto holds = [](const std::string& place) { return is_within(kMemory, place) || is_within(place, kMemory); };
   return facts.f_bavail * static_cast<std::uint64_t>(facts.f_bsize) >= kRoom &&
-         std::ranges::none_of(changeable(policy), holds) && std::ranges::none_of(policy.readable, holds);
+         std::ranges::none_of(shown_paths(policy), holds);
 }
 
 /// What is named of /etc is mounted on something of the copy, which lacks it where it is private.
@@ -132,18 +132,11 @@ bool is_directly_in_kept(const std::string& path) {
   return std::ranges::find(kKeptFolders, parent) != std::ranges::end(kKeptFolders);
 }
 
-/// What is mounted at its own path.
-std::vector<std::string> mounted_paths(const SandboxPolicy& policy) {
-  std::vector<std::string> mounted = changeable(policy);
-  mounted.insert(mounted.end(), policy.readable.begin(), policy.readable.end());
-  return mounted;
-}
-
 /// The folders in kKeptFolders that hold what is shown deeper in them. bubblewrap makes the folders around a mount, and
 /// would follow a link of commands out of the sandbox to do so; where these are mounts themselves nobody can replace
 /// them.
 std::set<std::string> folders_of_mounts(const SandboxPolicy& policy) {
-  std::vector<std::string> mounts = mounted_paths(policy), shown = mounts;
+  std::vector<std::string> mounts = shown_paths(policy), shown = mounts;
   for (const auto& [link, target] : policy.links) {
     shown.push_back(link);
     if (std::ranges::find(mounts, target) != mounts.end()) mounts.push_back(link);
@@ -160,12 +153,12 @@ std::set<std::string> folders_of_mounts(const SandboxPolicy& policy) {
 }
 
 bool shows_in(const SandboxPolicy& policy, const std::string& folder) {
-  return std::ranges::any_of(mounted_paths(policy), [&](const std::string& path) { return is_within(path, folder); });
+  return std::ranges::any_of(shown_paths(policy), [&](const std::string& path) { return is_within(path, folder); });
 }
 
 /// What was named by a link is shown by that path too; what is shown already has its links.
 void show_links(std::vector<std::string>& arguments, const SandboxPolicy& policy) {
-  const std::vector<std::string> mounted = mounted_paths(policy);
+  const std::vector<std::string> mounted = shown_paths(policy);
   std::vector<std::string> shown = system_folders();
   shown.insert(shown.end(), {"/etc", "/var/tmp", "/proc", "/dev"});
   shown.insert(shown.end(), mounted.begin(), mounted.end());

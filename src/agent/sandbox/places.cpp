@@ -224,6 +224,12 @@ std::vector<std::string> changeable(const SandboxPolicy& policy) {
   return folders;
 }
 
+std::vector<std::string> shown_paths(const SandboxPolicy& policy) {
+  std::vector<std::string> shown = changeable(policy);
+  shown.insert(shown.end(), policy.readable.begin(), policy.readable.end());
+  return shown;
+}
+
 const std::vector<std::string>& system_folders() {
   static const std::vector<std::string> found = [] {
     std::vector<std::string> folders;

@@ -33,6 +33,8 @@ struct SandboxPolicy {
 
 /// The workspace and the others that commands may change, without those that lie in another of them.
 std::vector<std::string> changeable(const SandboxPolicy& policy);
+/// These, and what they may only read.
+std::vector<std::string> shown_paths(const SandboxPolicy& policy);
 
 /// What keeps commands inside.
 enum class SandboxKind : std::uint8_t { bubblewrap, landlock, none };

@@ -54,10 +54,7 @@ int open_process(pid_t process) { return static_cast<int>(syscall(SYS_pidfd_open
 
 /// Commands must not reach the folder of the session through theirs.
 Result<void> check_apart(const SandboxPolicy& policy, const std::string& folder) {
-  std::vector<std::string> places = policy.writable;
-  places.insert(places.end(), policy.readable.begin(), policy.readable.end());
-  places.push_back(policy.workspace);
-  for (const std::string& place : places) {
+  for (const std::string& place : shown_paths(policy)) {
     if (!is_within(folder, place)) continue;
     return Error(ErrorCode::usage, place + ": this holds the agent's temporary files")
         .hint("choose a folder in it, or set TMPDIR to one elsewhere");

@@ -275,9 +275,7 @@ std::vector<std::string> facts_of(const serve::RecordedAgent& recorded) {
 
 /// bubblewrap keeps nobody from a local socket in a folder that it shows, and behind it may be what rules the machine.
 void warn_of_sockets(const agent::SandboxPolicy& policy, std::vector<std::string>& facts) {
-  std::vector<std::string> shown = agent::changeable(policy);
-  shown.insert(shown.end(), policy.readable.begin(), policy.readable.end());
-  for (const std::string& path : shown) {
+  for (const std::string& path : agent::shown_paths(policy)) {
     std::error_code failed;
     if (std::filesystem::is_socket(path, failed)) facts.push_back(path + ": commands can connect to this socket");
     for (std::filesystem::directory_iterator each(path, failed), end; !failed && each != end; each.increment(failed)) {

@@ -11,7 +11,7 @@ struct ContinuationFacts {
   std::string id{};      ///< of the answer
   std::string session{};
   std::string time{};
-  std::string status{};
+  TurnStatus status = TurnStatus::client_gone;
   std::string error{};
   std::size_t prompt = 0;  ///< the number of its prompt, of several
   bool named = false;      ///< the client named the session

@@ -294,7 +294,7 @@ std::string turn_record(const TurnFacts& facts, const Turn& turn, const Session&
       .number("choice", turn.choice());
   made.text("model", turn.model()->name).text("api", facts.api);
   if (facts.generate) made.flag("generate", true);
-  made.text("id", facts.id).text("status", facts.status);
+  made.text("id", facts.id).text("status", name_of(facts.status));
   if (!facts.error.empty()) made.text("error", facts.error);
   made.text("request", request).raw("hints", hints_json(turn)).raw("now", moment_json(prompt.now));
   prompt.from ? made.raw("from", from_json(*prompt.from)) : made.null("from");

@@ -9,6 +9,7 @@
 #include "parlance/json_writer.h"
 #include "serve/backends/ids_json.h"
 #include "serve/turn/turn.h"
+#include "serve/turn/turn_status.h"
 
 namespace parlance::serve {
 
@@ -17,11 +18,11 @@ inline constexpr std::int64_t kCaptureFormat = 1;
 
 /// What a record of a turn has besides the turn itself.
 struct TurnFacts {
-  std::string api;                      ///< "openai", "anthropic", "responses", "ollama"
-  bool generate = false;                ///< Ollama's /api/generate
-  std::string id;                       ///< of the answer
-  std::string time;                     ///< of the request
-  std::string status;                   ///< "answered", "client_gone", "engine_failure", "not_answered"
+  std::string api;        ///< "openai", "anthropic", "responses", "ollama"
+  bool generate = false;  ///< Ollama's /api/generate
+  std::string id;         ///< of the answer
+  std::string time;       ///< of the request
+  TurnStatus status = TurnStatus::client_gone;
   std::string error{};                  ///< of the engine
   std::string key{};                    ///< of the messages and the reply; "": nothing can go on from the turn
   std::string name{};                   ///< names what the session keeps of it, and nothing else

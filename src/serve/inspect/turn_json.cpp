@@ -106,7 +106,7 @@ void write_figures(JsonWriter& into, const InspectedTurn& turn, std::size_t numb
   into.number("number", inspected(number)).number("turn", static_cast<std::int64_t>(turn.turn));
   into.number("choice", turn.choice).text("time", turn.facts.time);
   into.number("milliseconds", static_cast<std::int64_t>(turn.seconds * 1000));
-  into.text("api", turn.facts.api).text("answer", turn.facts.id).text("status", turn.facts.status);
+  into.text("api", turn.facts.api).text("answer", turn.facts.id).text("status", name_of(turn.facts.status));
   if (!turn.facts.error.empty()) into.text("error", turn.facts.error);
   into.number("prompt_tokens", inspected(turn.prompt_tokens)).number("reused", inspected(turn.reused));
   turn.evaluated ? into.number("evaluated", *turn.evaluated) : into.null("evaluated");

@@ -13,12 +13,12 @@ ContinuationRecorder::ContinuationRecorder(Gateway& gateway, ContinuationFacts f
                                            const std::string& owner, const std::string& request)
     : gateway_(gateway), facts_(std::move(facts)), one_(one), owner_(owner), request_(request) {
   facts_.time = utc_now();
-  set(TurnStatus::client_gone);
 }
 
 ContinuationRecorder::~ContinuationRecorder() {
   if (done_ || gateway_.capture() == nullptr) return;
-  if (status_ == TurnStatus::answered) set(TurnStatus::client_gone);  // it left while the disk was waited for
+  if (facts_.status == TurnStatus::answered)
+    facts_.status = TurnStatus::client_gone;  // it left while the disk was waited for
   try {
     gateway_.capture()->write_later(entry());
   } catch (const std::exception& failure) {  // out of memory
@@ -43,13 +43,8 @@ void ContinuationRecorder::fail(const std::string& why) {
                      [&](JsonWriter& line) { line.text("session", facts_.session).text("message", why); });
 }
 
-void ContinuationRecorder::set(TurnStatus status) {
-  status_ = status;
-  facts_.status = name_of(status);
-}
-
 void ContinuationRecorder::give_up() {
-  if (status_ == TurnStatus::client_gone) set(TurnStatus::not_answered);
+  if (facts_.status == TurnStatus::client_gone) facts_.status = TurnStatus::not_answered;
 }
 
 Task<> ContinuationRecorder::run(const Continuation::Take& take) {
@@ -64,14 +59,14 @@ Task<> ContinuationRecorder::run(const Continuation::Take& take) {
   try {
     co_await one_.run(take);
   } catch (const EngineFailure& failure) {
-    set(is_refusal(failure) ? TurnStatus::not_answered : TurnStatus::engine_failure);
+    facts_.status = is_refusal(failure) ? TurnStatus::not_answered : TurnStatus::engine_failure;
     facts_.error = failure.what();
     throw;
   }
 }
 
 Task<> ContinuationRecorder::done() {
-  set(TurnStatus::answered);
+  facts_.status = TurnStatus::answered;
   std::string why;
   if (Capture* const capture = gateway_.capture()) {
     const auto make = [this] { return entry(); };

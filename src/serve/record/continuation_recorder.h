@@ -5,7 +5,6 @@
 #include "serve/capture/capture.h"
 #include "serve/capture/continuation_record.h"
 #include "serve/gateway.h"
-#include "serve/turn/turn_status.h"
 
 namespace parlance::serve {
 
@@ -28,13 +27,11 @@ class ContinuationRecorder {
   void give_up();
 
  private:
-  void set(TurnStatus status);
   CaptureEntry entry() const;
   void fail(const std::string& why);
 
   Gateway& gateway_;
   ContinuationFacts facts_;
-  TurnStatus status_ = TurnStatus::client_gone;  ///< facts_ has its name
   Continuation& one_;
   const std::string& owner_;
   const std::string& request_;

@@ -17,12 +17,12 @@ TurnRecorder::TurnRecorder(Gateway& gateway, TurnFacts facts, Turn& turn, const 
                            const std::vector<std::string>& call_ids)
     : gateway_(gateway), facts_(std::move(facts)), turn_(turn), request_(request), call_ids_(call_ids) {
   facts_.time = utc_now();
-  set(TurnStatus::client_gone);
 }
 
 TurnRecorder::~TurnRecorder() {
   if (done_ || (gateway_.capture() == nullptr && inspected_.id.empty())) return;
-  if (status_ == TurnStatus::answered) set(TurnStatus::client_gone);  // it left while Redis or the disk was waited for
+  if (facts_.status == TurnStatus::answered)
+    facts_.status = TurnStatus::client_gone;  // it left while Redis or the disk was waited for
   try {
     const auto session = kept_ ? kept_ : std::make_shared<const Session>(turn_.take_session());
     if (gateway_.capture() != nullptr) gateway_.capture()->write_later(entry(*session));
@@ -32,13 +32,8 @@ TurnRecorder::~TurnRecorder() {
   }
 }
 
-void TurnRecorder::set(TurnStatus status) {
-  status_ = status;
-  facts_.status = name_of(status);
-}
-
 void TurnRecorder::give_up() {
-  if (status_ == TurnStatus::client_gone) set(TurnStatus::not_answered);
+  if (facts_.status == TurnStatus::client_gone) facts_.status = TurnStatus::not_answered;
 }
 
 CaptureEntry TurnRecorder::entry(const Session& session) const {
@@ -68,7 +63,7 @@ Task<> TurnRecorder::run(const Turn::Take& take, const Turn::Flush& flush, Turn:
   if (Capture* const capture = gateway_.capture(); capture != nullptr && !capture->optional()) {
     const std::string why = co_await capture->check();
     if (!why.empty()) {
-      set(TurnStatus::not_answered);
+      facts_.status = TurnStatus::not_answered;
       say_failure(why);
       throw CaptureFailure(why);
     }
@@ -76,7 +71,7 @@ Task<> TurnRecorder::run(const Turn::Take& take, const Turn::Flush& flush, Turn:
   if (SharedSessions* const shared = gateway_.shared(); shared != nullptr && !shared->optional()) {
     const std::string why = co_await shared->check();
     if (!why.empty()) {
-      set(TurnStatus::not_answered);
+      facts_.status = TurnStatus::not_answered;
       throw SharedFailure(why);
     }
   }
@@ -95,7 +90,7 @@ Task<> TurnRecorder::run(const Turn::Take& take, const Turn::Flush& flush, Turn:
   try {
     co_await turn_.run(taking, flush, take_tokens);
   } catch (const EngineFailure& failure) {
-    set(is_refusal(failure) ? TurnStatus::not_answered : TurnStatus::engine_failure);
+    facts_.status = is_refusal(failure) ? TurnStatus::not_answered : TurnStatus::engine_failure;
     facts_.error = failure.what();
     throw;
   }
@@ -159,7 +154,7 @@ Task<> TurnRecorder::done(std::shared_ptr<const Held> kept) {
     if (!unshared.empty()) throw SharedFailure(unshared);
     co_return;
   }
-  set(unshared.empty() ? TurnStatus::answered : TurnStatus::not_answered);
+  facts_.status = unshared.empty() ? TurnStatus::answered : TurnStatus::not_answered;
   if (!kept_) kept_ = std::make_shared<const Session>(turn_.take_session());
   std::string why;
   if (capture != nullptr) {
@@ -175,7 +170,7 @@ Task<> TurnRecorder::done(std::shared_ptr<const Held> kept) {
   }
   done_ = true;
   const bool answers = why.empty() || capture->optional();
-  if (!answers) set(TurnStatus::not_answered);
+  if (!answers) facts_.status = TurnStatus::not_answered;
   inspect(kept_);
   if (!answers) throw CaptureFailure(why);
   if (!unshared.empty()) throw SharedFailure(unshared);

@@ -12,7 +12,6 @@
 #include "serve/capture/capture.h"
 #include "serve/capture/record.h"
 #include "serve/gateway.h"
-#include "serve/turn/turn_status.h"
 
 namespace parlance::serve {
 
@@ -36,7 +35,6 @@ class TurnRecorder {
   Task<> done(std::shared_ptr<const Held> kept);
 
  private:
-  void set(TurnStatus status);
   CaptureEntry entry(const Session& session) const;
   void note(const ReplyEvent& event);
   void inspect(std::shared_ptr<const Session> session);
@@ -45,7 +43,6 @@ class TurnRecorder {
 
   Gateway& gateway_;
   TurnFacts facts_;
-  TurnStatus status_ = TurnStatus::client_gone;  ///< facts_ has its name
   Turn& turn_;
   const std::string& request_;
   const std::vector<std::string>& call_ids_;
