@@ -268,6 +268,23 @@ TEST(Derive, ATagThatPromptsLeaveOpenIsReasoning) {
   }
 }
 
+/// Objects that only a quirk tells of are read as freely as those that templates show.
+TEST(Derive, ObjectsOfQuirksMayNameTheirArgumentsOtherwise) {
+  const DerivedFormat found = derived_with(
+      "<|tool_call_start|>[{% for c in m.tool_calls %}{{ c.function.name }}({% for k, v in "
+      "c.function.arguments.items() "
+      "%}{{ k }}={{ v | tojson }}{{ ', ' if not loop.last }}{% endfor %}){{ ', ' if not loop.last }}{% endfor %}]"
+      "<|tool_call_end|>");
+  for (const std::string_view call : {R"("name": "f", "parameters": {"a": 1})", R"("name": "f", "arguments": {"a": 1})",
+                                      R"("function": {"name": "f", "arguments": {"a": 1}})"}) {
+    const ReplyMessage message =
+        read_reply(found, "", "<|tool_call_start|>[{" + std::string(call) + "}]<|tool_call_end|>");
+    ASSERT_EQ(message.calls.size(), 1u) << call << found.format.to_json();
+    EXPECT_EQ(message.calls[0].name, "f") << call;
+    EXPECT_EQ(message.calls[0].arguments, R"({"a": 1})") << call;
+  }
+}
+
 TEST(Derive, WhatPromptsOpenAndNothingClosesIsMissing) {
   for (const std::string_view end : {"<|think|>", "<|aside>", "<|begin_of_thought|>\n", "◁think▷", "<think><deep>",
                                      "<|user|>", "</think><|x|>", "<think>Sure"}) {
