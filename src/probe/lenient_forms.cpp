@@ -96,16 +96,22 @@ void add_look_alikes(ReplyMarker& marker) {
   }
 }
 
+void tolerate_objects(CallForm& form) {
+  for (CallPart& part : form.call) {
+    if (part.kind != CallPart::Kind::object) continue;
+    other_keys(part.members);
+    wrapped_too(part.members);
+  }
+}
+
 void tolerate(CallForm& form) {
   add_look_alikes(form.open);
   add_look_alikes(form.close);
   for (CallPart& part : form.call) {
     add_look_alikes(part.literal);
     for (ReplyMarker* tag : {&part.arguments.tags.open, &part.arguments.tags.close}) add_look_alikes(*tag);
-    if (part.kind != CallPart::Kind::object) continue;
-    other_keys(part.members);
-    wrapped_too(part.members);
   }
+  tolerate_objects(form);
   without_outer_tag(form);
   const bool distinctive =
       form.call.front().kind == CallPart::Kind::literal && is_distinctive(form.call.front().literal.texts.front());

@@ -14,6 +14,8 @@ namespace parlance::probe {
 bool is_distinctive(std::string_view opener);
 /// Models write common letters for the rare ones in their markers: a fullwidth bar, a lower block for a blank.
 void add_look_alikes(ReplyMarker& marker);
+/// Reads an object that names its arguments by the usual other key, or that stands in another one as clients write it.
+void tolerate_objects(CallForm& form);
 /// Reads more than was taught: the usual other key of arguments, a call whose outer tag is missing, calls without the
 /// section round them. What is taught stays first, so that a grammar allows nothing else.
 void tolerate(CallForm& form);

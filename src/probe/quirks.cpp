@@ -6,6 +6,7 @@
 #include "embedded_quirks.h"
 #include "json/writer.h"
 #include "parlance/json.h"
+#include "probe/lenient_forms.h"
 #include "value/dict.h"
 #include "value/runtime.h"
 
@@ -168,8 +169,9 @@ Result<void> add_quirks(DerivedFormat& derived, const QuirkFacts& facts) {
   const std::string markers = derived.format.to_json();
   for (const Quirk& quirk : *kQuirks) {
     if (!fits(quirk, derived, facts, markers)) continue;
-    const Result<ReplyFormat> add = ReplyFormat::from_json(quirk.add, quirk.path);
+    Result<ReplyFormat> add = ReplyFormat::from_json(quirk.add, quirk.path);
     if (!add) return add.error();
+    for (CallForm& form : add->calls) tolerate_objects(form);
     ReplyFormat format = derived.format;
     add_format(format, *add);
     if (const std::string why = facts.breaks(format); !why.empty()) {

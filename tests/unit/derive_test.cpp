@@ -237,15 +237,19 @@ DerivedFormat derived_around(std::string_view end, std::string_view said = "m.co
                  "{% if add_generation_prompt %}<|assistant|>" + std::string(end) + "{% endif %}");
 }
 
-ReplyMessage read_reply(const DerivedFormat& derived, std::string_view prompt, std::string_view reply) {
+ReplyMessage read_reply(const DerivedFormat& derived, const ReplyOptions& options, std::string_view reply) {
   ReplyMessage message;
-  ReplyOptions options;
-  options.prompt = std::string(prompt);
   ReplyParser parser = *ReplyParser::make(derived.format, options);
   const auto sink = [&message](const ReplyEvent& event) { message.add(event); };
   parser.feed(reply, sink);
   parser.finish(sink);
   return message;
+}
+
+ReplyMessage read_reply(const DerivedFormat& derived, std::string_view prompt, std::string_view reply) {
+  ReplyOptions options;
+  options.prompt = std::string(prompt);
+  return read_reply(derived, options, reply);
 }
 
 TEST(Derive, ATagThatPromptsLeaveOpenIsReasoning) {
@@ -266,6 +270,44 @@ TEST(Derive, ATagThatPromptsLeaveOpenIsReasoning) {
       }
     }
   }
+}
+
+/// Objects that only a quirk tells of are read as freely as those that templates show.
+TEST(Derive, ObjectsOfQuirksMayNameTheirArgumentsOtherwise) {
+  const DerivedFormat found = derived_with(
+      "<|tool_call_start|>[{% for c in m.tool_calls %}{{ c.function.name }}({% for k, v in "
+      "c.function.arguments.items() "
+      "%}{{ k }}={{ v | tojson }}{{ ', ' if not loop.last }}{% endfor %}){{ ', ' if not loop.last }}{% endfor %}]"
+      "<|tool_call_end|>");
+  for (const std::string_view call : {R"("name": "f", "parameters": {"a": 1})", R"("name": "f", "arguments": {"a": 1})",
+                                      R"("function": {"name": "f", "arguments": {"a": 1}})"}) {
+    const ReplyMessage message =
+        read_reply(found, "", "<|tool_call_start|>[{" + std::string(call) + "}]<|tool_call_end|>");
+    ASSERT_EQ(message.calls.size(), 1u) << call << found.format.to_json();
+    EXPECT_EQ(message.calls[0].name, "f") << call;
+    EXPECT_EQ(message.calls[0].arguments, R"({"a": 1})") << call;
+  }
+}
+
+/// Models leave out the sign before the name, and then only a tool's name tells a call from text.
+TEST(Derive, ATagMayLackTheSignBeforeItsName) {
+  const DerivedFormat found = derived_with(
+      "{% for c in m.tool_calls %}{{ '\\n<tool_call>\\n<function=' + c.function.name + '>\\n' }}"
+      "{% for k, v in c.function.arguments.items() %}{{ '<parameter=' + k + '>\\n' }}"
+      "{{ v if v is string else v | tojson }}{{ '\\n</parameter>\\n' }}{% endfor %}{{ '</function>\\n</tool_call>' }}"
+      "{% endfor %}");
+  ReplyOptions options;
+  options.tools = *ReplyTools::from_json(R"([{"type": "function", "function": {"name": "look"}}])");
+  for (const std::string_view tag : {"<function look>", "<functionlook>", "<function=look>"}) {
+    const ReplyMessage message =
+        read_reply(found, options, "<tool_call>\n" + std::string(tag) + "\n</function>\n</tool_call>");
+    ASSERT_EQ(message.calls.size(), 1u) << tag << found.format.to_json();
+    EXPECT_EQ(message.calls[0].name, "look") << tag;
+    EXPECT_TRUE(message.calls[0].complete) << tag;
+    EXPECT_EQ(message.diagnostics.size(), tag == "<function=look>" ? 0u : 1u) << tag;
+  }
+  for (const std::string_view text : {"<tool_call>\n<functions>\n</function>\n</tool_call>", "<function look>"})
+    EXPECT_EQ(read_reply(found, options, text).content, text);
 }
 
 TEST(Derive, WhatPromptsOpenAndNothingClosesIsMissing) {

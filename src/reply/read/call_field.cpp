@@ -87,9 +87,13 @@ void CallReader::end_field(std::size_t skipped) {
     take_name(in_.part().escape == TextEscape::none ? std::move(text) : without_entities(text));
     if (call.name.empty()) return fail("a name");
   }
-  if (!call.name.empty() && !call.named && !awaits_name() && !in_.waits() && !commit()) return;
-  if (at == in_.form().last_value) close(true);
-  in_.call->part = static_cast<std::uint8_t>(in_.form().is_literal(at + 1) ? at + 2 + skipped : at + 1);
+  const std::size_t next = in_.form().is_literal(at + 1) ? at + 2 + skipped : at + 1;
+  const bool closed = at < in_.form().arguments_part && in_.form().arguments_part < next;  // without arguments
+  const bool waits = awaits_name() || (in_.waits() && !closed);
+  if (!call.name.empty() && !call.named && !waits && !commit()) return;
+  if (closed) in_.put_meant("{}");
+  if (closed || at == in_.form().last_value) close(true);
+  in_.call->part = static_cast<std::uint8_t>(next);
   begin_part();
 }
 

@@ -45,6 +45,18 @@ Form::Form(const ReplyFormat& format, std::size_t index) : form(&format.calls[in
   if (!f.close.exists() && f.layout == CallLayout::single && f.call.back().kind == Part::object) last_bracket = "}";
 }
 
+/// A tag that has the tool's name as its attribute may close itself, `"/>` for `">`: then the call has no arguments.
+void Form::add_closed_tag(std::size_t index, std::size_t part) {
+  const ReplyMarker& behind = form->call[part + 1].literal;
+  if (part + 2 != arguments_part || !is_literal(part + 3) || part + 4 != form->call.size()) return;
+  Mark mark = mark_of(behind, Meaning::part, index);
+  mark.skipped = 2;
+  for (const std::string& text : behind.texts) {
+    const std::string_view end = trimmed(text);
+    if (end == "\">" || end == "'>") fields[part].add({}, std::string(end.substr(0, 1)) + " />", mark);
+  }
+}
+
 void Form::add_levels(const std::vector<CallMember>& members, std::uint8_t parent) {
   const auto level = static_cast<std::uint8_t>(levels.size());
   levels.push_back({&members, std::vector<std::uint8_t>(members.size()), parent, false});
@@ -68,6 +80,7 @@ void Form::add_parts(const ReplyFormat& format, std::size_t index) {
       add_bare(fields[i], form->call[i + 1].literal, Meaning::part, index);
       const bool id_follows = part.kind == Part::name && is_literal(i + 3) && form->call[i + 2].kind == Part::id;
       if (id_follows) add_bare(fields[i], form->call[i + 3].literal, Meaning::part, index, 2);
+      if (part.kind == Part::name) add_closed_tag(index, i);
     } else if (form->call[i + 1].arguments.codec == Codec::tags) {
       add_bare(fields[i], form->call[i + 1].arguments.tags.open, Meaning::tag_open, index);
       add_bare(fields[i], form->call[i + 2].literal, Meaning::part, index);

@@ -67,6 +67,7 @@ struct Form {
   std::vector<ObjectLevel> levels;  ///< of the object; the first is the outermost
 
  private:
+  void add_closed_tag(std::size_t index, std::size_t part);
   void add_levels(const std::vector<CallMember>& members, std::uint8_t parent);
   void add_parts(const ReplyFormat& format, std::size_t index);
   void add_arguments(const ReplyFormat& format, std::size_t index, std::size_t part);

@@ -18,6 +18,18 @@ bool is_whole_float(std::string_view json) {
   return point != json.npos && json.find_first_not_of('0', point + 1) == json.npos;
 }
 
+/// The text in one that has its quotes and backslashes escaped once more, `[{\"a\": 1}]`; "" where one of its quotes is
+/// not.
+std::string without_escapes(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool escape = text[i] == '\\' && i + 1 < text.size() && (text[i + 1] == '"' || text[i + 1] == '\\');
+    if (text[i] == '"') return {};
+    out += text[escape ? ++i : i];
+  }
+  return out;
+}
+
 std::uint8_t types_of(const Reading& in, Types::Node node, TagValue::StatedType stated) {
   const reply::DeclaredTools* data = inside_of(in.tools()).get();
   if (data == nullptr || stated != TagValue::StatedType::nothing) return Types::kAny;
@@ -144,7 +156,8 @@ void TagValue::end_entity(Reading& in) {
 
 void TagValue::end(Reading& in) {
   if (way_ != Way::text) {
-    const std::string json = json_of(in, in.call->word);
+    std::string json = json_of(in, in.call->word);
+    if (json.empty() && way_ == Way::typed) json = json_of_escaped(in);
     if (!json.empty()) {
       in.out.piece(ReplyEvent::Kind::arguments, in.call->word, json);
       in.call->word.clear();
@@ -176,6 +189,15 @@ std::string TagValue::json_of(const Reading& in, std::string_view text) const {
   return (types_ & Types::kNull) != 0 ? "null" : "";
 }
 
+/// An object or a list that a model wrote as if it stood in a string.
+std::string TagValue::json_of_escaped(Reading& in) const {
+  const std::string_view text = trimmed(in.call->word);
+  if (!(text.starts_with('{') || text.starts_with('[')) || text.find("\\\"") == text.npos) return {};
+  std::string json = json_that_fits(in, without_escapes(text), types_);
+  if (!json.empty()) in.out.malformed(0, names_of_types(types_) + " without escapes", ReplyEvent::Fault::mended);
+  return json;
+}
+
 /// JSON, else a literal of Python, if its type is one of `types`.
 std::string TagValue::json_that_fits(const Reading& in, std::string_view text, std::uint8_t types) const {
   const auto fits = [types](std::string_view json) {
@@ -192,7 +214,9 @@ std::string TagValue::json_that_fits(const Reading& in, std::string_view text, s
     return {};
   }
   if (types_ != Types::kAny) {  // a word of Python is a value where the tool says that there may be one
-    const std::string_view word = text == "None" ? "null" : text == "True" ? "true" : text == "False" ? "false" : "";
+    const bool loud = way_ == Way::typed;
+    const bool yes = text == "True" || (loud && text == "TRUE"), no = text == "False" || (loud && text == "FALSE");
+    const std::string_view word = text == "None" ? "null" : yes ? "true" : no ? "false" : "";
     if (!word.empty() && fits(word)) return std::string(word);
   }
   if ((way_ != Way::typed && !has_python(in)) || text.empty()) return {};

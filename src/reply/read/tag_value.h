@@ -43,6 +43,7 @@ class TagValue {
   void become_untyped(Reading& in);
   bool may_begin(char c, bool python) const;
   std::string json_of(const Reading& in, std::string_view text) const;
+  std::string json_of_escaped(Reading& in) const;
   std::string json_that_fits(const Reading& in, std::string_view text, std::uint8_t types) const;
 
   Way way_ = Way::text;

@@ -116,6 +116,7 @@ Scan BareScanner::begin_value(char c) {
     return go(At::json_text);
   }
   word_.begin(c);
+  comma_ = 0;
   return go(At::word);
 }
 
@@ -185,20 +186,61 @@ Scan BareScanner::feed_json_text(char c) {
   return Scan::more;
 }
 
+/// The key that begins behind the comma of a word, where a colon follows; "" where that is none.
+std::string_view BareScanner::key_behind_comma() const {
+  const std::string_view key = trimmed(word_.view().substr(comma_ + std::size_t{1}));
+  for (const std::string_view mark : {quote(), std::string_view("\"")}) {
+    const bool marked = key.size() > 2 * mark.size() && key.starts_with(mark) && key.ends_with(mark);
+    if (marked) return key.substr(mark.size(), key.size() - 2 * mark.size());
+  }
+  const auto in_name = [](char c) { return ascii::is_word(c) || c == '-' || c == '.' || c == '$'; };
+  return std::ranges::all_of(key, in_name) ? key : std::string_view();
+}
+
+/// A string that lacks its quotes, or the first of them.
+void BareScanner::put_unquoted(std::string_view text) {
+  mended_ = "a string in quotes";
+  text = trimmed(text);
+  if (text.ends_with(quote())) text.remove_suffix(quote().size());
+  append_json_string(json(), text);
+}
+
+/// A comma is the string's own if no key follows it, as in `city:Paris, France<|"|>`.
+bool BareScanner::holds_comma(char c) const {
+  if (c != ',' || !inside_object()) return false;
+  return !trimmed(word_).ends_with(quote()) && json_of_bare_word(word_).empty();
+}
+
 Scan BareScanner::feed_word(char c) {
+  if (c == ':' && comma_ != 0) {
+    const std::string key(key_behind_comma());
+    if (!key.empty()) {
+      put_unquoted(word_.view().substr(0, comma_));
+      json() += ", ";
+      put_key(key);
+      json() += ": ";
+      return go(At::value);
+    }
+    comma_ = 0;
+  }
   const bool quoted = word_.view().front() == '\'';
   const bool open = quoted && (word_.size() == 1 || word_.back() != '\'');
-  if (open || !ends_word(c) || (is_json_space(c) && json_of_bare_word(word_).empty())) {
+  const bool comma = !quoted && holds_comma(c);
+  if (comma) comma_ = static_cast<std::uint16_t>(word_.size());
+  if (comma || open || !ends_word(c) || (is_json_space(c) && json_of_bare_word(word_).empty())) {
     if (word_.size() == kLongestWord) return bad("a shorter value");
     word_ += c;
     return Scan::more;
   }
   const std::string value = json_of_bare_word(word_);
-  if (value.empty()) {
-    mended_ = "a string in quotes";
-    append_json_string(json(), quoted ? word_.view().substr(1, word_.size() - 2) : trimmed(word_));
-  } else {
+  if (!value.empty()) {
     json() += value;
+  } else if (quoted) {
+    mended_ = "a string in quotes";
+    append_json_string(json(), word_.view().substr(1, word_.size() - 2));
+  } else {
+    const bool trailing = comma_ != 0 && is_blank(word_.view().substr(comma_ + std::size_t{1}));
+    put_unquoted(trailing ? word_.view().substr(0, comma_) : word_.view());
   }
   at_ = At::after;
   return feed(c);

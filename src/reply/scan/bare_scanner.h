@@ -77,6 +77,9 @@ class BareScanner {
   Scan feed_text(char c);
   Scan feed_json_text(char c);
   Scan feed_after(char c);
+  std::string_view key_behind_comma() const;
+  bool holds_comma(char c) const;
+  void put_unquoted(std::string_view text);
   void put(char c);
   void put_key(std::string_view key);
   bool inside_object() const { return stack_.back() == '{'; }
@@ -90,6 +93,7 @@ class BareScanner {
   HeldText word_;                  ///< a key, number or literal
   ArgumentNames names_;
   std::uint32_t limit_;
+  std::uint16_t comma_ = 0;  ///< of a word: where a comma is that may be its own
   At at_ = At::open;
   bool quoted_key_ = false;
   const char* mended_ = nullptr;
