@@ -588,9 +588,9 @@ const NormaliseRow kNormaliseRows[] = {
      {"messages: made of a line of ShareGPT (sharegpt-request)"}},
     {"sharegpt-request",
      R"({"messages": [{"from": "human", "value": "a"}, {"from": "gpt", "value": "b", "weight": 0},)"
-     R"({"from": "gpt", "value": "c", "loss": false}], "tools": []})",
+     R"({"from": "gpt", "value": "c", "loss": false}, {"from": "gpt", "value": "d", "train": false}], "tools": []})",
      R"({"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b","weight":0},)"
-     R"({"role":"assistant","content":"c","weight":false}]})",
+     R"({"role":"assistant","content":"c","weight":false},{"role":"assistant","content":"d","weight":false}]})",
      {"messages: made of a line of ShareGPT (sharegpt-request)"}},
     {"old-functions",
      R"({"messages": [{"role": "assistant", "content": null, "function_call": {"name": "f", "arguments": "{}"}}, )"
