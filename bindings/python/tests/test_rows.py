@@ -29,6 +29,27 @@ def test_arrays_within_a_row() -> None:
     assert template.render(row).losses() == template.render(plain).losses()
 
 
+def function(name: str, properties: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "function", "function": {"name": name, "parameters": {"type": "object", "properties": properties}}}
+
+
+def called(name: str, arguments: dict[str, Any]) -> list[dict[str, Any]]:
+    call = {"type": "function", "function": {"name": name, "arguments": arguments}}
+    return [{"role": "user", "content": "x"}, {"role": "assistant", "content": "", "tool_calls": [call]}]
+
+
+def test_nulls_of_a_table_are_no_arguments() -> None:
+    """A table gives each row the members that any row has, as here those of two tools."""
+    template = parlance.Template.builtin("terminal-agent")
+    plain = template.render(called("f", {"a": "x"}), tools=[function("f", {"a": {"type": "string"}})])
+    of_table = function("f", {"a": {"type": "string", "enum": None, "description": None}, "n": None})
+    row = template.render(called("f", {"a": "x", "n": None}), tools=[of_table])
+    assert row.text == plain.text and row.losses() == plain.losses()
+    declared = function("f", {"a": {"type": "string"}, "n": {"type": "integer"}})
+    assert '"n": null' in template.render(called("f", {"a": "x", "n": None}), tools=[declared]).text, "it may be meant"
+    assert '"n": null' in template.render(called("f", {"n": None})).text, "nothing says what is declared"
+
+
 @pytest.mark.parametrize("as_dict", [False, True])
 def test_messages_of_the_package_go_back_into_a_conversation(as_dict: bool) -> None:
     message = parlance.read('Well.\n<tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>', "terminal-agent")
