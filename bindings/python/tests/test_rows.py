@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import parlance
@@ -48,6 +49,24 @@ def test_nulls_of_a_table_are_no_arguments() -> None:
     declared = function("f", {"a": {"type": "string"}, "n": {"type": "integer"}})
     assert '"n": null' in template.render(called("f", {"a": "x", "n": None}), tools=[declared]).text, "it may be meant"
     assert '"n": null' in template.render(called("f", {"n": None})).text, "nothing says what is declared"
+
+
+def test_a_mask_warns_of_nulls_of_a_table(chatml_tokenizer: str) -> None:
+    """What follows transformers has them in its prompt."""
+    transformers = pytest.importorskip("transformers")
+    tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_file=f"{chatml_tokenizer}/tokenizer.json")
+    tokenizer.chat_template = parlance.Template.builtin("terminal-agent").text
+    tools = [function("f", {"a": {"type": "string"}, "n": None})]
+
+    def masked(arguments: dict[str, Any]) -> Any:
+        return parlance.apply_chat_template(tokenizer, called("f", arguments), tools=tools, mask="assistant")
+
+    with pytest.warns(UserWarning, match=r"messages\[1\]\.tool_calls\[0\]\.function\.arguments\.n is null and no parameter of 'f'") as told:
+        masked({"a": None, "n": None})
+    assert [one.filename for one in told] == [__file__]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        masked({"a": None})
 
 
 @pytest.mark.parametrize("as_dict", [False, True])
