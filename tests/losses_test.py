@@ -254,7 +254,7 @@ QUIET = {
     "members that are empty": lambda w: {"messages": [user(w)], "guided_choice": [], "stop": [], "images": []},
     "marks of a cache": lambda w: {"messages": [{"role": "user", "content": [{**text_part(w), "cache_control": {"type": "ephemeral"}}], "cache_control": {"type": "ephemeral"}}]},
     "ids, times and counts": lambda w: {"messages": [{**user(w), "id": "m1", "created_at": "2026-01-01", "timestamp": 7, "message_id": "x", "createdAt": "2026-01-01"},
-        {**assistant(w), "finish_reason": "stop", "usage": {"total_tokens": 9}, "logprobs": {"content": []}, "model": "m", "weight": 0}, user(w)]},
+        {**assistant(w), "finish_reason": "stop", "usage": {"total_tokens": 9}, "logprobs": {"content": []}, "model": "m", "weight": 0, "train": False, "loss": True}, user(w)]},
     "content in parts once more": lambda w: {"messages": [(lambda said: {"role": "user", "content": said, "parts": [{"type": "text", "text": said}]})(w())]},
     "steering": lambda w: {"messages": [user(w)], "provider": {"order": ["a"]}, "models": ["a"], "extra_headers": {"a": "b"}, "web_search_options": {"search_context_size": "low"},
         "mm_processor_kwargs": {"a": 1}, "samplers": ["top_k"], "bad_words": ["a"], "verbosity": "low", "prompt_cache_key": "k", "include": ["a"], "plugins": [{"id": "web"}]},

@@ -61,8 +61,9 @@ const Writer kWriters[] = {
 static_assert(std::size(kWriters) + 1 == kReplyApis);
 
 /// Passes that give a template what it reads, which says nothing to an API.
-constexpr Pass kForTemplates[] = {Pass::chat_template_kwargs, Pass::drop_request_members, Pass::unsaid_effort,
-                                  Pass::null_members,         Pass::ollama_think,         Pass::defaults};
+constexpr Pass kForTemplates[] = {
+    Pass::chat_template_kwargs, Pass::drop_request_members, Pass::unsaid_effort, Pass::null_members,
+    Pass::null_columns,         Pass::ollama_think,         Pass::defaults};
 
 ReadOptions reading_for(const Writer& writer) {
   ReadOptions options;

@@ -53,7 +53,7 @@ class ShareGptConverter {
     if (row == std::end(kSpeakers))
       return r_.fail(from, quoted(leaf_text(from)) + " is not a known speaker",
                      "human, gpt, system, tool, observation, function_call and their like are");
-    r_.leave(turn, {"from", "value", "weight", "loss"}, {"id"});
+    r_.leave(turn, {"from", "value", "weight", "loss", "train"}, {"id"});
     Draft draft{.role = row->role};
     draft.weight = weight_of(turn);
     draft.of.push_back(turn);
@@ -64,10 +64,11 @@ class ShareGptConverter {
     if (!r_.failure) r_.add(draft);
   }
 
-  /// `weight`, or `loss`, a flag that says the same.
+  /// `weight`, or a flag that says the same: `loss`, or Axolotl's `train`.
   static Value weight_of(Value turn) {
     const Value weight = member_value(turn, "weight"), loss = member_value(turn, "loss");
-    return weight.is_undefined() ? loss : weight;
+    if (!weight.is_undefined()) return weight;
+    return loss.is_undefined() ? member_value(turn, "train") : loss;
   }
 
   /// The value that a text holds as JSON; its text belongs to the message that is made.

@@ -326,6 +326,7 @@ constexpr PassRow kPasses[] = {
     of_message(Pass::custom_calls, "a call with the string `input`", custom_calls),
     of_request(Pass::wrap_tools, "wrapped as a function", wrap_tools),
     of_message(Pass::wrap_calls, "wrapped as a function", wrap_calls),
+    of_request(Pass::null_columns, "without the nulls of a table", passes::null_columns),
     of_message(Pass::parse_arguments, "parsed from a JSON string", parse_arguments),
     of_message(Pass::empty_arguments, "an empty object", empty_arguments),
     of_message(Pass::null_content, "empty text", null_content),

@@ -68,6 +68,10 @@ Value no_place(Normaliser& n, Value message);
 /// As no_place does, where content becomes one text: a part of a type that no experiment knows, and without a text.
 void refuse_unknown_part(Normaliser& n, Value message, Value part);
 
+// ---- nulls of tables: null_columns.cpp
+
+void null_columns(Normaliser& n);
+
 // ---- calls: calls.cpp
 
 Value arguments_text(Normaliser& n, Value message);

@@ -7,6 +7,7 @@
 #include "conversation/media_parts.h"
 #include "losses/bookkeeping.h"
 #include "losses/text_search.h"
+#include "render/unmasked.h"
 #include "value/string.h"
 
 namespace parlance {
@@ -122,7 +123,7 @@ class MessageSearch {
   /// be misspelt, or it holds what belongs into `content`.
   void other(Value of, const DictEntry& entry, const Place& here, Tally& all) {
     const std::string_view key = leaf_text(entry.key);
-    if (key == "weight" && !entry.value.is_string()) return;  // says whether the turn is learnt
+    if (is_one_of(key, kSaysLearnt) && !entry.value.is_string()) return;
     const std::string path = search_.path_of(entry.value, here);
     if (is_reasoning_name(std::string_view(path).substr(path.rfind('.') + 1)) ||
         search_.is_given_reasoning(entry.value))

@@ -183,7 +183,7 @@ class TurnRanges {
   }
   void push(const TextRange& range, std::int32_t message) {
     fields_of(into_).assistant.push_back(range);
-    ranges_.has_weight_0 = ranges_.has_weight_0 || has_weight_0(messages_[static_cast<std::size_t>(message)]);
+    ranges_.has_unlearnt = ranges_.has_unlearnt || is_unlearnt(messages_[static_cast<std::size_t>(message)]);
   }
 
   struct Words {

@@ -21,7 +21,7 @@ void fill_from_tags(Rendering& into);
 /// What is known of the ranges at once, so that nobody has to look for it.
 struct AssistantRanges {
   bool of_each = true;        ///< each message of the assistant has one, with words of its own
-  bool has_weight_0 = false;  ///< one is of a message that is not to be learnt
+  bool has_unlearnt = false;  ///< one is of a message that is not to be learnt
 };
 
 /// From provenance: each assistant message's turn, from where the prompt for it ends: what the template writes of the

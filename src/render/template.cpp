@@ -443,18 +443,18 @@ Result<void> Template::render(const Conversation& conversation, const RenderOpti
   if (!options.want_assistant) return {};
   if (program.has_generation && !options.ignore_tags) {
     fill_from_tags(into);
-    leave_out_weight_0(conversation, into);
+    leave_out_unlearnt(conversation, into);
     return {};
   }
   if (!may_have_words(conversation)) return {};
-  AssistantRanges found{.of_each = false, .has_weight_0 = true};  // or may have: it is looked for
+  AssistantRanges found{.of_each = false, .has_unlearnt = true};  // or may have: it is looked for
   if (impl_->go != nullptr) {
     fill_go_assistant(*impl_->go, conversation, options, memory.go.turns.turns(), into);
   } else {
     found = fill_assistant(*this, conversation, options, memory.turns.turns(), into);
   }
   if (!found.of_each) note_unmasked(conversation, into);
-  if (found.has_weight_0) leave_out_weight_0(conversation, into);
+  if (found.has_unlearnt) leave_out_unlearnt(conversation, into);
   return {};
 }
 

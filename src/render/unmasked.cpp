@@ -75,7 +75,7 @@ std::optional<bool> is_learnt_of(std::span<const Value> messages, std::int32_t n
   const auto place = static_cast<std::size_t>(number);
   if (number < 0 || place >= messages.size()) return {};
   const Value message = messages[place];
-  if (has_weight_0(message)) return false;
+  if (is_unlearnt(message)) return false;
   const bool is_others = message.kind != Kind::dict || speaker_of(role_of(*message.dict)) == Speaker::other;
   return is_others ? std::nullopt : std::optional(true);
 }
@@ -105,17 +105,20 @@ void add_learnt(std::span<const Value> messages, const Rendering& prompt, TextRa
 
 }  // namespace
 
-bool has_weight_0(Value message) {
-  const Value* weight = message.kind == Kind::dict ? member(message, "weight") : nullptr;
-  if (weight == nullptr) return false;
-  const bool is_whole = weight->kind == Kind::integer || weight->kind == Kind::boolean;
-  return (is_whole && weight->integer == 0) || (weight->kind == Kind::real && weight->real == 0);
+bool is_unlearnt(Value message) {
+  if (message.kind != Kind::dict) return false;
+  return std::ranges::any_of(kSaysLearnt, [message](std::string_view name) {
+    const Value* said = member(message, name);
+    if (said == nullptr) return false;
+    const bool is_whole = said->kind == Kind::integer || said->kind == Kind::boolean;
+    return (is_whole && said->integer == 0) || (said->kind == Kind::real && said->real == 0);
+  });
 }
 
-void leave_out_weight_0(const Conversation& conversation, Rendering& prompt) {
+void leave_out_unlearnt(const Conversation& conversation, Rendering& prompt) {
   if (!conversation.messages().is_sequence()) return;
   const std::span<const Value> messages = items(conversation.messages());
-  if (std::ranges::none_of(messages, has_weight_0)) return;
+  if (std::ranges::none_of(messages, is_unlearnt)) return;
   std::vector<TextRange> learnt;
   for (const TextRange& range : prompt.assistant()) add_learnt(messages, prompt, range, learnt);
   fields_of(prompt).assistant = std::move(learnt);

@@ -20,10 +20,17 @@ from typing import Any
 
 from engine import Asked, Engine, Reply
 from gateway import Checks, Gateway
-from valid_by_vllm import validators
+from valid_by_vllm import PYTHON, ROOT, validators
 from vllm_models import NEWEST
 
 PROMPT = "<|im_start|>user\nHi<|im_end|>\n"
+RENDERERS = ROOT / "build" / "python" / "renderers-0.1.12"
+READ_BY_RENDERERS = """
+import json, sys
+from renderers.client import _parse_completion_logprobs, parse_generate_response
+choice = parse_generate_response(sys.stdin.buffer.read())["choices"][0]
+print(json.dumps(_parse_completion_logprobs(choice, choice["token_ids"])))
+"""
 
 
 def lines_of(gateway: Gateway, path: str, body: dict[str, Any]) -> list[str]:
@@ -80,6 +87,18 @@ def places(parlance: str, engine: Engine, checks: Checks) -> None:
         first.join()
 
 
+def by_renderers(answer: Any, checks: Checks) -> None:
+    """The client of the package renderers, with which verifiers and prime-rl train, reads it."""
+    if not RENDERERS.exists() or not PYTHON.exists():
+        print("skipped: the package renderers, which is not here")
+        return
+    command, paths = [str(PYTHON), "-c", READ_BY_RENDERERS], {"PYTHONPATH": str(RENDERERS), "HF_HUB_OFFLINE": "1"}
+    done = subprocess.run(command, env=paths, input=json.dumps(answer), capture_output=True, text=True)
+    wanted = [one["logprob"] for one in answer["choices"][0]["logprobs"]["content"]]
+    checks.that(done.returncode == 0, "read by renderers", done.stderr[-600:])
+    checks.equal(json.loads(done.stdout or "[]"), wanted, "logprobs by renderers")
+
+
 def generate(gateway: Gateway, engine: Engine, checks: Checks) -> list[tuple[str, Any]]:
     """Returns answers with the names of vLLM's models for them."""
     engine.script = lambda asked: Reply("Yes.<|im_end|>")
@@ -91,7 +110,12 @@ def generate(gateway: Gateway, engine: Engine, checks: Checks) -> list[tuple[str
     checks.equal(engine.asked[-1].prompt, ids, "the ids go to the engine as they are")
     checks.equal(answer["prompt_token_ids"], ids, "the prompt's ids")
     checks.equal([one["stop_reason"] for one in answer["choices"]], [None, None], "the end of a reply is no reason")
-    checks.equal(answer["choices"][0]["logprobs"]["content"][0]["rank"], 1, "the rank of a token")
+    told = answer["choices"][0]["logprobs"]["content"]
+    checks.equal(told[0]["rank"], 1, "the rank of a token")
+    checks.equal([one["token_id"] for one in told], reply, "the ids of logprobs")
+    checks.equal([one["token"] for one in told], [f"token_id:{id}" for id in reply], "and by the name that training clients read")
+    checks.that(all(one["token"] == f"token_id:{one['token_id']}" for entry in told for one in entry["top_logprobs"]), "alternatives", told)
+    by_renderers(answer, checks)
     stopped = gateway.post("/inference/v1/generate", asked | {"sampling_params": {"stop_token_ids": [reply[1]]}})[2]["choices"][0]
     checks.equal((stopped["token_ids"], stopped["stop_reason"]), (reply[:2], reply[1]), "a token that the request names ends it")
     stopped = gateway.post("/inference/v1/generate", asked | {"sampling_params": {"stop": "es"}})[2]["choices"][0]

@@ -225,9 +225,12 @@ TEST(Assistant, LearnsNothingOfWeight0) {
          {"role": "user", "content": "b"}, {"role": "assistant", "content": "good", "weight": 1},
          {"role": "user", "content": "c"}, {"role": "assistant", "content": "plain"},
          {"role": "user", "content": "d"}, {"role": "assistant", "content": "worse", "weight": 0.0},
-         {"role": "user", "content": "e"}, {"role": "assistant", "content": "worst", "weight": false}]})";
+         {"role": "user", "content": "e"}, {"role": "assistant", "content": "worst", "weight": false},
+         {"role": "user", "content": "f"}, {"role": "assistant", "content": "Axolotl's", "train": false},
+         {"role": "user", "content": "g"}, {"role": "assistant", "content": "ms-swift's", "loss": false},
+         {"role": "user", "content": "h"}, {"role": "assistant", "content": "both", "train": true, "loss": true}]})";
   for (const std::string_view source : {kLoop, kTags})
-    EXPECT_EQ(learnt_of_json(source, kChat0), (AssistantTexts{"good<|end|>", "plain<|end|>"}));
+    EXPECT_EQ(learnt_of_json(source, kChat0), (AssistantTexts{"good<|end|>", "plain<|end|>", "both<|end|>"}));
 }
 
 // Ollama joins messages of a role in a row to one turn.

@@ -458,6 +458,29 @@ const NormaliseRow kNormaliseRows[] = {
      R"({"type":"image"},{"type":"text","text":"b"}]},)"
      R"({"role":"assistant"},{"role":"user","name":"n"},{"role":"user","content":""}]})",
      {"messages[1]: joined with the message before (join-users)"}},
+    {"null-columns",
+     R"({"messages": [{"role": "assistant", "content": "", "tool_calls": [)"
+     R"({"type": "function", "function": {"name": "f", "arguments": {"a": null, "b": null, "n": null}}}, )"
+     R"({"type": "function", "function": {"name": "g", "arguments": {"a": null, "n": {"x": null, "y": null}}}}, )"
+     R"({"type": "function", "function": {"name": "other", "arguments": {"z": null}}}]}],
+        "tools": [{"type": "function", "function": {"name": "f", "description": null, "parameters": {"type": "object",
+          "properties": {"a": {"type": "string", "enum": null, "default": null, "description": null}, "b": null,
+                         "n": null}}}},
+         {"type": "function", "function": {"name": "g", "parameters": {"type": "object",
+          "properties": {"n": {"type": "object", "properties": {"x": {"type": "string"}, "y": null}}}}}},
+         {"type": "function", "function": {"name": "bare", "parameters": null}}]})",
+     R"({"messages":[{"role":"assistant","content":"","tool_calls":[)"
+     R"({"type":"function","function":{"name":"f","arguments":{"a":null}}},)"
+     R"({"type":"function","function":{"name":"g","arguments":{"n":{"x":null}}}},)"
+     R"({"type":"function","function":{"name":"other","arguments":{"z":null}}}]}],)"
+     R"("tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object",)"
+     R"("properties":{"a":{"type":"string","default":null}}}}},)"
+     R"({"type":"function","function":{"name":"g","parameters":{"type":"object",)"
+     R"("properties":{"n":{"type":"object","properties":{"x":{"type":"string"}}}}}}},)"
+     R"({"type":"function","function":{"name":"bare","parameters":null}}]})",
+     {"tools[0]: without the nulls of a table (null-columns)", "tools[1]: without the nulls of a table (null-columns)",
+      "messages[0].tool_calls[0].function.arguments: without the nulls of a table (null-columns)",
+      "messages[0].tool_calls[1].function.arguments: without the nulls of a table (null-columns)"}},
     {"null-members",
      R"({"messages": [{"role": "user", "name": null, "content": [null, {"x": null}], "refusal": null}, {"role": )"
      R"(null}, {"role": "user"}], "tools": null})",
@@ -588,9 +611,9 @@ const NormaliseRow kNormaliseRows[] = {
      {"messages: made of a line of ShareGPT (sharegpt-request)"}},
     {"sharegpt-request",
      R"({"messages": [{"from": "human", "value": "a"}, {"from": "gpt", "value": "b", "weight": 0},)"
-     R"({"from": "gpt", "value": "c", "loss": false}], "tools": []})",
+     R"({"from": "gpt", "value": "c", "loss": false}, {"from": "gpt", "value": "d", "train": false}], "tools": []})",
      R"({"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b","weight":0},)"
-     R"({"role":"assistant","content":"c","weight":false}]})",
+     R"({"role":"assistant","content":"c","weight":false},{"role":"assistant","content":"d","weight":false}]})",
      {"messages: made of a line of ShareGPT (sharegpt-request)"}},
     {"old-functions",
      R"({"messages": [{"role": "assistant", "content": null, "function_call": {"name": "f", "arguments": "{}"}}, )"

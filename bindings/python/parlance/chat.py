@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 from parlance._installed import called, no_tokenizer, override_of, own_class, patched_in, put_on, take_off
 from parlance._origins import GENERATION, encode, kinds_of, paths_of
 from parlance._sanitized import Sanitized
+from parlance._tables import warn_of_nulls
 from parlance._tokenizers import is_processor, tokenizer_of
 from parlance._transformers import (
     Method,
@@ -143,6 +144,8 @@ def apply_chat_template(
     chats = [messages_of(chat, version) for chat in (conversation if is_batched else [conversation])]
     if continue_final_message:
         check_continued(add_generation_prompt, return_assistant_tokens_mask)
+    if kinds:
+        warn_of_nulls(chats, tools)
     sanitized = None
     by_origin = protect or bool(kinds)
     if sanitize_control_tokens and by_origin and tokenize:

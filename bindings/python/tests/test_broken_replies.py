@@ -146,6 +146,30 @@ def test_a_bridge_loses_no_message(retention: Any, chatml_tokenizer: str) -> Non
         assert renderer.bridge_to_next_turn(ids, whole, [NEW], tools=TOOLS) is not None
 
 
+KEEPS = (
+    "{% for m in messages %}<|im_start|>{{ m.role }}\n{% if m.reasoning_content and (keep or loop.last) %}<think>\n"
+    "{{ m.reasoning_content }}\n</think>\n\n{% endif %}{{ m.content }}"
+    "<|im_end|>\n{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+
+
+@pytest.mark.parametrize("keep", [True, False])
+def test_reasoning_that_a_limit_cut_off_is_closed_and_its_end_is_not_learnt(keep: bool, tokenizer: parlance.Tokenizer) -> None:
+    session = parlance.Session(parlance.Template.from_string(KEEPS), tokenizer, [ASKS], keep=keep)
+    before, sampled = session.prompt_ids(), tokenizer.encode("<think>\nI won")
+    assert session.sampled(sampled, logprobs=[-1.0] * len(sampled)).reasoning == "I won"
+    if not keep:
+        with pytest.raises(parlance.Error) as refused:
+            session.extend([NEW])
+        assert refused.value.code == "history_rewritten" and session.prompt_ids() == [*before, *sampled]
+        return
+    new = session.extend([NEW])
+    assert session.prompt_ids() == [*before, *sampled, *new]
+    assert tokenizer.decode(new).decode().startswith("\n</think>\n\n<|im_end|>\n<|im_start|>user")
+    sample = session.sample()
+    assert [id for id, one in zip(sample.ids, sample.loss_mask, strict=True) if one] == sampled
+
+
 @pytest.mark.parametrize(
     ("retention", "name", "cut"),
     [

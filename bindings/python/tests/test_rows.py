@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import parlance
@@ -27,6 +28,45 @@ def test_arrays_within_a_row() -> None:
     plain = [{"role": "user", "content": [{"type": "text", "text": "x"}]}, {"role": "assistant", "tool_calls": [CALL]}]
     assert template.render(row).text == template.render(plain).text.replace("[1, 2.5]", "[1.0, 2.5]")
     assert template.render(row).losses() == template.render(plain).losses()
+
+
+def function(name: str, properties: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "function", "function": {"name": name, "parameters": {"type": "object", "properties": properties}}}
+
+
+def called(name: str, arguments: dict[str, Any]) -> list[dict[str, Any]]:
+    call = {"type": "function", "function": {"name": name, "arguments": arguments}}
+    return [{"role": "user", "content": "x"}, {"role": "assistant", "content": "", "tool_calls": [call]}]
+
+
+def test_nulls_of_a_table_are_no_arguments() -> None:
+    """A table gives each row the members that any row has, as here those of two tools."""
+    template = parlance.Template.builtin("terminal-agent")
+    plain = template.render(called("f", {"a": "x"}), tools=[function("f", {"a": {"type": "string"}})])
+    of_table = function("f", {"a": {"type": "string", "enum": None, "description": None}, "n": None})
+    row = template.render(called("f", {"a": "x", "n": None}), tools=[of_table])
+    assert row.text == plain.text and row.losses() == plain.losses()
+    declared = function("f", {"a": {"type": "string"}, "n": {"type": "integer"}})
+    assert '"n": null' in template.render(called("f", {"a": "x", "n": None}), tools=[declared]).text, "it may be meant"
+    assert '"n": null' in template.render(called("f", {"n": None})).text, "nothing says what is declared"
+
+
+def test_a_mask_warns_of_nulls_of_a_table(chatml_tokenizer: str) -> None:
+    """What follows transformers has them in its prompt."""
+    transformers = pytest.importorskip("transformers")
+    tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_file=f"{chatml_tokenizer}/tokenizer.json")
+    tokenizer.chat_template = parlance.Template.builtin("terminal-agent").text
+    tools = [function("f", {"a": {"type": "string"}, "n": None})]
+
+    def masked(arguments: dict[str, Any]) -> Any:
+        return parlance.apply_chat_template(tokenizer, called("f", arguments), tools=tools, mask="assistant")
+
+    with pytest.warns(UserWarning, match=r"messages\[1\]\.tool_calls\[0\]\.function\.arguments\.n is null and no parameter of 'f'") as told:
+        masked({"a": None, "n": None})
+    assert [one.filename for one in told] == [__file__]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        masked({"a": None})
 
 
 @pytest.mark.parametrize("as_dict", [False, True])

@@ -50,6 +50,6 @@ Error without_reading_options(const Error& error) {
 
 bool is_of_assistant(Value message) { return message["role"].text() == "assistant"; }
 
-bool is_learnt_turn(Value message) { return is_of_assistant(message) && !has_weight_0(message); }
+bool is_learnt_turn(Value message) { return is_of_assistant(message) && !is_unlearnt(message); }
 
 }  // namespace parlance::cli

@@ -96,24 +96,28 @@ Result<std::unique_ptr<GenerateAsked>> read_generate(const Call& call, Value bod
   return made;
 }
 
+/// A token by its id: as `token_id`, as vLLM writes it, and as the `token` that it wrote earlier. Training clients
+/// (renderers 0.1.12) read the latter alone, and refuse a reply without it.
+JsonWriter logprob_of_token(TokenId id, std::string_view logprob) {
+  JsonWriter made('{');
+  made.number("token_id", id).text("token", "token_id:" + std::to_string(id)).raw("logprob", logprob);
+  return made;
+}
+
 /// The ids of the tokens with how likely they were, the most likely others with their ranks.
 std::string logprobs_of_tokens(std::span<const SampledToken> tokens) {
   JsonWriter content('[');
   for (const SampledToken& token : tokens) {
-    JsonWriter others('['), one('{');
+    JsonWriter others('[');
     std::int64_t rank = 0, own = 0;
     for (const TokenAlternative& other : token.alternatives) {
       ++rank;
       if (other.id == token.id) own = rank;
-      JsonWriter made('{');
-      others.item(
-          made.number("token_id", other.id).raw("logprob", logprob_json(other.logprob)).number("rank", rank).take());
+      others.item(logprob_of_token(other.id, logprob_json(other.logprob)).number("rank", rank).take());
     }
-    if (own == 0 && token.logprob) {  // others were likelier, or none were asked for
-      JsonWriter made('{');
-      others.item(made.number("token_id", token.id).raw("logprob", logprob_json(*token.logprob)).null("rank").take());
-    }
-    one.number("token_id", token.id).raw("logprob", token.logprob ? logprob_json(*token.logprob) : "-9999.0");
+    if (own == 0 && token.logprob)  // others were likelier, or none were asked for
+      others.item(logprob_of_token(token.id, logprob_json(*token.logprob)).null("rank").take());
+    JsonWriter one = logprob_of_token(token.id, token.logprob ? logprob_json(*token.logprob) : "-9999.0");
     own > 0 ? one.number("rank", own) : one.null("rank");
     content.item(one.raw("top_logprobs", others.take()).take());
   }

@@ -21,26 +21,60 @@ constexpr std::string_view kUnserved[] = {
     "audio",
     "bad_words",
     "cache_salt",
+    "custom_logit_processor",
+    "custom_params",
+    "dry_multiplier",
+    "dynatemp_range",
+    "epsilon_cutoff",
     "guided_json_object",
     "include_stop_str_in_output",
+    "kv_transfer_params",
     "length_penalty",
     "logits_processors",
+    "logprob_start_len",
     "logprob_token_ids",
+    "lora",
+    "lora_path",
+    "max_new_tokens",
     "mcp_servers",
+    "min_new_tokens",
     "mirostat",
     "mirostat_eta",
     "mirostat_tau",
     "modalities",
+    "n_predict",
+    "n_probs",
+    "no_repeat_ngram_size",
+    "num_beams",
+    "post_sampling_probs",
+    "prompt_embeds",
+    "prompt_logprob_token_ids",
     "prompt_logprobs",
     "repeat_last_n",
+    "repetition_detection",
     "return_hidden_states",
+    "return_logprob",
+    "return_meta_info",
     "return_progress",
+    "return_prompt_text",
+    "return_prompt_token_ids",
+    "return_routed_experts",
+    "return_sampling_mask",
+    "return_token_offsets",
+    "return_weight_versions",
     "samplers",
+    "sampling_seed",
+    "smoothing_factor",
     "stop_regex",
     "tfs_z",
     "timings_per_token",
+    "top_a",
+    "top_logprobs_num",
+    "top_n_sigma",
     "truncate_prompt_tokens",
     "use_beam_search",
+    "vllm_xargs",
+    "watermarking",
     "web_search_options",
     "xtc_probability",
     "xtc_threshold",
@@ -55,6 +89,9 @@ constexpr UnservedValue kUnservedValues[] = {
     {"background", "true", "no effect: the answer comes when it is whole, or as a stream"},
     {"prompt_logprobs", "0", "no effect: no engine is asked for it here"},
     {"truncation", "\"auto\"", "no effect: nothing is left out of a conversation that is too long, which is an error"}};
+
+/// Ids of a prompt, under the names of routes and clients that take some. A chat makes its prompt of messages.
+constexpr std::string_view kIdsOfPrompts[] = {"prompt_token_ids", "tokens", "token_ids", "input_ids"};
 
 /// Members that a reply's grammar obeys, whatever the template does with them.
 constexpr std::string_view kObeyed[] = {"tool_choice",    "parallel_tool_calls",
@@ -83,6 +120,10 @@ void add(Losses& into, std::string_view subject, std::string path, std::string s
   into.push_back({LossKind::lost, subject, std::move(path), std::move(sentence), {}});
 }
 
+bool is_told(std::string_view path, const Losses& losses) {
+  return std::any_of(losses.begin(), losses.end(), [path](const Loss& loss) { return loss.path == path; });
+}
+
 void add_unserved_members(Value object, const std::string& before, Losses& into) {
   for (const DictEntry& member : object.members()) {
     const std::string_view name = member.key.text();
@@ -90,8 +131,7 @@ void add_unserved_members(Value object, const std::string& before, Losses& into)
     const bool only_text = name == "modalities" && json_text(member.value) == R"(["text"])";
     if (!is_known || only_text || says_nothing(member.value)) continue;
     const std::string path = before + std::string(name);
-    const bool is_told = std::any_of(into.begin(), into.end(), [&](const Loss& loss) { return loss.path == path; });
-    if (!is_told) add(into, "setting", path, "no effect: no engine is asked for it here");
+    if (!is_told(path, into)) add(into, "setting", path, "no effect: no engine is asked for it here");
   }
 }
 
@@ -186,6 +226,10 @@ void add_unserved_in_chats(Value settings, Losses& into) {
     add(into, "setting", "skip_special_tokens", "no effect: control tokens are read, and are no text");
   if (const Value best = settings["best_of"]; best.is_small_int() && best.integer > 1)
     add(into, "setting", "best_of", "no effect: no more choices are sampled than n");
+  for (const std::string_view name : kIdsOfPrompts)
+    if (settings[name].is_sequence() && !says_nothing(settings[name]) && !is_told(name, into))
+      add(into, "setting", std::string(name),
+          "no effect: the prompt is made of the messages; /v1/completions and /inference/v1/generate take ids");
 }
 
 bool may_constrain(Value variables) {
