@@ -103,8 +103,9 @@ Value namespace_attribute(Runtime& rt, Object* self, std::string_view name) {
 }
 
 Value namespace_text(Runtime& rt, Object* self, bool) {
-  Nesting nest(rt);
-  if (!nest.ok()) return Value::invalid();
+  const Printing here(rt, self);
+  if (!here.ok()) return Value::invalid();
+  if (here.again()) return make_static("<Namespace {...}>");
   const NamespaceObject& ns = as_namespace(self);
   DictBuilder dict(rt, ns.size);
   for (std::uint32_t i = 0; i < ns.size; ++i) dict.set(ns.entries[i].key, ns.entries[i].value);
