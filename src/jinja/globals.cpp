@@ -122,6 +122,7 @@ constexpr ObjectType namespace_type() {
   ObjectType type{.name = "Namespace"};
   type.to_text = namespace_text;
   type.get_attribute = namespace_attribute;
+  type.refused_names = " _Namespace__attrs ";
   return type;
 }
 

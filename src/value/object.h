@@ -75,6 +75,8 @@ struct ObjectType {
   Value (*get_item)(Runtime&, Object*, Value key) = nullptr;
   /// obj.name before anything else; undefined without a reason means "no such attribute".
   Value (*get_attribute)(Runtime&, Object*, std::string_view name) = nullptr;
+  /// The attributes that the sandbox refuses though Python has them: words, each between spaces.
+  std::string_view refused_names = {};
   /// obj(...); null: not callable (or callable only by the VM: macros, loop).
   Value (*call)(Runtime&, Object*, const struct PassedArguments&) = nullptr;
   /// item in obj; null: by iteration.

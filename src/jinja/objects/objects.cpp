@@ -306,6 +306,7 @@ constexpr ObjectType generator_type() {
   type.iterate = iterate_self;
   type.next = generator_next;
   type.to_text = generator_text;
+  type.refused_names = " gi_code gi_frame ";
   return type;
 }
 
