@@ -367,6 +367,7 @@ constexpr ObjectType function_type() {
   ObjectType type{.name = "function"};
   type.to_text = function_text;
   type.get_item = function_item;
+  type.subscripts_as_class = true;
   type.get_attribute = function_attribute;
   type.call = function_call;
   type.equal = functions_equal;

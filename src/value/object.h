@@ -88,6 +88,8 @@ struct ObjectType {
   bool is_mapping = false;
   bool is_callable = false;
   bool is_hashable = true;
+  /// obj[key] is asked of a class, by __class_getitem__, so that the object is no mapping for `'%s' % obj`.
+  bool subscripts_as_class = false;
   /// obj[start:stop:step] with absent bounds none; null: no slices.
   Value (*get_slice)(Runtime&, Object*, Value start, Value stop, Value step) = nullptr;
   /// a OP b where one of the two is of this type; undefined without a reason means "not supported"; null: nothing is.
