@@ -13,6 +13,7 @@
 #include "jinja/objects/dict_update.h"
 #include "jinja/objects/limited_globals.h"
 #include "jinja/objects/objects.h"
+#include "jinja/objects/rare/codecs.h"
 #include "jinja/objects/strftime.h"
 #include "jinja/objects/type_objects.h"
 #include "value/markup.h"
@@ -254,7 +255,11 @@ Value global_strftime_now(Call& call) {
     return call.fail(ErrorCode::type, "strftime() argument 1 must be str, not " + std::string(type_name(call[0])));
   }
   std::string_view format = text(call.rt, call[0]);
-  if (format.find('\0') != std::string_view::npos) return call.fail(ErrorCode::value, "embedded null character");
+  if (utf8::has_surrogates(format)) {
+    fail_surrogate(call, format);
+    return Value::invalid();
+  }
+  format = format.substr(0, format.find('\0'));  // C's strftime() reads no further
   // A conversion may write many bytes for two of the format ("%c"), so a byte counts a whole step.
   if (!call.rt.charge_bytes(32 * std::uint64_t{format.size()})) return Value::invalid();
   std::string out;
