@@ -133,7 +133,7 @@ TEST(Changes, AListInItselfEnds) {
       {"{{ l | string | length }}", "7"},
       {"{{ l | tojson }}", "[Circular reference detected]"},
       {"{% set d = {'l': l} %}{% set _ = l.append(d) %}{{ d | tojson(indent=1) }}", "[Circular reference detected]"},
-      {"{{ l == [l] }}", "[maximum recursion depth exceeded]"},
+      {"{{ l == [l] }}", "True"},
   };
   for (const ChangeRow& use : kUses) {
     EXPECT_EQ(rendered_text("{% set l = [] %}{% set _ = l.append(l) %}" + std::string(use.text)), use.expected)
