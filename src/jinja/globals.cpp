@@ -13,6 +13,7 @@
 #include "jinja/objects/dict_update.h"
 #include "jinja/objects/limited_globals.h"
 #include "jinja/objects/objects.h"
+#include "jinja/objects/rare/codecs.h"
 #include "jinja/objects/strftime.h"
 #include "jinja/objects/type_objects.h"
 #include "value/markup.h"
@@ -103,8 +104,9 @@ Value namespace_attribute(Runtime& rt, Object* self, std::string_view name) {
 }
 
 Value namespace_text(Runtime& rt, Object* self, bool) {
-  Nesting nest(rt);
-  if (!nest.ok()) return Value::invalid();
+  const Printing here(rt, self);
+  if (!here.ok()) return Value::invalid();
+  if (here.again()) return make_static("<Namespace {...}>");
   const NamespaceObject& ns = as_namespace(self);
   DictBuilder dict(rt, ns.size);
   for (std::uint32_t i = 0; i < ns.size; ++i) dict.set(ns.entries[i].key, ns.entries[i].value);
@@ -121,6 +123,7 @@ constexpr ObjectType namespace_type() {
   ObjectType type{.name = "Namespace"};
   type.to_text = namespace_text;
   type.get_attribute = namespace_attribute;
+  type.refused_names = " _Namespace__attrs ";
   return type;
 }
 
@@ -252,7 +255,11 @@ Value global_strftime_now(Call& call) {
     return call.fail(ErrorCode::type, "strftime() argument 1 must be str, not " + std::string(type_name(call[0])));
   }
   std::string_view format = text(call.rt, call[0]);
-  if (format.find('\0') != std::string_view::npos) return call.fail(ErrorCode::value, "embedded null character");
+  if (utf8::has_surrogates(format)) {
+    fail_surrogate(call, format);
+    return Value::invalid();
+  }
+  format = format.substr(0, format.find('\0'));  // C's strftime() reads no further
   // A conversion may write many bytes for two of the format ("%c"), so a byte counts a whole step.
   if (!call.rt.charge_bytes(32 * std::uint64_t{format.size()})) return Value::invalid();
   std::string out;
@@ -365,6 +372,7 @@ constexpr ObjectType function_type() {
   ObjectType type{.name = "function"};
   type.to_text = function_text;
   type.get_item = function_item;
+  type.subscripts_as_class = true;
   type.get_attribute = function_attribute;
   type.call = function_call;
   type.equal = functions_equal;

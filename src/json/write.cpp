@@ -144,6 +144,8 @@ class ValueWriter {
   bool item(Level& level);
   char* put_lead(Level& level, const Value* key, char* at);
   bool careful_lead(Level& level);
+  bool is_open(Value v) const;
+  bool fail_depth(Value v);
   bool open(Value v);
   void push(const Value* items, std::size_t count, std::uint32_t origin, bool is_dict) {
     if (depth_ == capacity_) more_levels();
@@ -303,11 +305,26 @@ bool ValueWriter::careful_lead(Level& level) {
   return !level.is_dict || key(*level.next++, level.origin);
 }
 
-bool ValueWriter::open(Value v) {
-  if (rt_.depth + depth_ >= rt_.limits.depth) {
+/// Is this container being written already? Asked where nesting ends, which one that contains itself always reaches.
+bool ValueWriter::is_open(Value v) const {
+  const bool is_dict = v.kind == Kind::dict;
+  const std::size_t size = is_dict ? std::size_t{2} * v.dict->size : v.list->size;
+  const auto* values = is_dict ? reinterpret_cast<const Value*>(v.dict->entries) : v.list->items;
+  const auto same = [&](const Level& level) { return level.end == values + size; };
+  return size != 0 && std::any_of(levels_, levels_ + depth_, same);
+}
+
+bool ValueWriter::fail_depth(Value v) {
+  if (is_open(v)) {
+    rt_.fail(ErrorCode::value, "Circular reference detected", v);
+  } else {
     rt_.fail(ErrorCode::limit_depth, "maximum recursion depth exceeded while encoding a JSON object", v);
-    return false;
   }
+  return false;
+}
+
+bool ValueWriter::open(Value v) {
+  if (rt_.depth + depth_ >= rt_.limits.depth) return fail_depth(v);
   const bool is_dict = v.kind == Kind::dict;
   const std::uint32_t own = is_dict ? v.dict->origin : v.list->origin;
   const std::uint32_t origin = v.origin != 0 ? v.origin : own;

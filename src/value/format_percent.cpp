@@ -39,7 +39,7 @@ struct Printed {
 /// CPython asks PyMapping_Check and excludes tuples and strings. Lists pass it, since they have __getitem__; so "%s" %
 /// [1] is fine and '%(a)s' % [1] fails only at the lookup.
 bool is_mapping(Value v) {
-  if (v.kind == Kind::object) return v.object->type->get_item != nullptr;
+  if (v.kind == Kind::object) return v.object->type->get_item != nullptr && !v.object->type->subscripts_as_class;
   return v.kind == Kind::dict || v.kind == Kind::list || v.is_undefined();
 }
 

@@ -75,6 +75,8 @@ struct ObjectType {
   Value (*get_item)(Runtime&, Object*, Value key) = nullptr;
   /// obj.name before anything else; undefined without a reason means "no such attribute".
   Value (*get_attribute)(Runtime&, Object*, std::string_view name) = nullptr;
+  /// The attributes that the sandbox refuses though Python has them: words, each between spaces.
+  std::string_view refused_names = {};
   /// obj(...); null: not callable (or callable only by the VM: macros, loop).
   Value (*call)(Runtime&, Object*, const struct PassedArguments&) = nullptr;
   /// item in obj; null: by iteration.
@@ -86,6 +88,8 @@ struct ObjectType {
   bool is_mapping = false;
   bool is_callable = false;
   bool is_hashable = true;
+  /// obj[key] is asked of a class, by __class_getitem__, so that the object is no mapping for `'%s' % obj`.
+  bool subscripts_as_class = false;
   /// obj[start:stop:step] with absent bounds none; null: no slices.
   Value (*get_slice)(Runtime&, Object*, Value start, Value stop, Value step) = nullptr;
   /// a OP b where one of the two is of this type; undefined without a reason means "not supported"; null: nothing is.

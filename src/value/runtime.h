@@ -35,6 +35,8 @@ inline Limits that_hold(Limits limits) {
   return limits;
 }
 
+class Printing;
+
 struct Runtime {
   explicit Runtime(Arena& arena_in, const Limits& limits_in)
       : arena(arena_in), limits(that_hold(limits_in)), steps_left(static_cast<std::int64_t>(limits.steps)) {}
@@ -43,8 +45,9 @@ struct Runtime {
   std::int64_t steps_left;
   std::uint32_t depth = 0;  ///< nesting of native walks (repr, tojson, compare, sort keys)
   bool autoescape = false;
-  bool limits_globals = false;  ///< `dict` and namespace() are those of newer releases of transformers
-  bool allow_changes = false;   ///< lists and dicts that the template made have the methods that change them
+  bool limits_globals = false;         ///< `dict` and namespace() are those of newer releases of transformers
+  bool allow_changes = false;          ///< lists and dicts that the template made have the methods that change them
+  const Printing* printing = nullptr;  ///< the innermost container that is being printed
   CivilTime now;
   /// takes what printed as nothing, if somebody asks for it
   std::vector<const UndefinedInfo*>* printed_undefined = nullptr;
@@ -86,6 +89,29 @@ class Nesting {
  private:
   Runtime& rt_;
   bool ok_;
+};
+
+/// A container while it is printed. One that contains itself, as a namespace may, is met again on the way down, and
+/// prints as "..." there: `Printing here(rt, list); if (!here.ok()) …; if (here.again()) …`
+class Printing {
+ public:
+  Printing(Runtime& rt, const void* what) : nesting_(rt), rt_(rt), what_(what), outer_(rt.printing) {
+    for (const Printing* p = outer_; p != nullptr && !again_; p = p->outer_) again_ = p->what_ == what_;
+    ok_ = nesting_.ok() && rt.charge(rt.depth / 64);
+    rt.printing = this;
+  }
+  ~Printing() { rt_.printing = outer_; }
+  Printing(const Printing&) = delete;
+  bool ok() const { return ok_; }
+  bool again() const { return again_; }
+
+ private:
+  Nesting nesting_;
+  Runtime& rt_;
+  const void* what_;
+  const Printing* outer_;
+  bool again_ = false;
+  bool ok_ = false;
 };
 
 }  // namespace parlance

@@ -144,9 +144,13 @@ bool Printer::string(Value s) {
 }
 
 bool Printer::sequence(Value v) {
-  const Nesting nest(rt_);
-  if (!nest.ok()) return false;
+  const Printing here(rt_, v.list);
+  if (!here.ok()) return false;
   const bool is_list = v.kind == Kind::list;
+  if (here.again()) {
+    own(is_list ? "[...]" : "(...)", v);
+    return true;
+  }
   own(is_list ? "[" : "(", v);
   for (std::uint32_t i = 0; i < v.list->size; ++i) {
     if (i != 0) own(", ", v);
@@ -158,8 +162,12 @@ bool Printer::sequence(Value v) {
 }
 
 bool Printer::dict(Value v) {
-  const Nesting nest(rt_);
-  if (!nest.ok()) return false;
+  const Printing here(rt_, v.dict);
+  if (!here.ok()) return false;
+  if (here.again()) {
+    own("{...}", v);
+    return true;
+  }
   own("{", v);
   for (std::uint32_t i = 0; i < v.dict->size; ++i) {
     if (i != 0) own(", ", v);

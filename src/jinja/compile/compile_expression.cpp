@@ -533,12 +533,16 @@ Place ExpressionCompiler::filter_or_test(const Filter& node, Scope& scope, const
   return place;
 }
 
-bool ExpressionCompiler::check_keywords(const Arguments& arguments, const Node& at) {
+bool ExpressionCompiler::check_keywords(const Arguments& arguments, const Node& at, bool of_call_block) {
   // A Python keyword as a name makes Jinja2 pass a dict instead, where the last of two equal names wins.
   for (const Keyword& k : arguments.keywords) {
     if (is_python_keyword(k.name)) return true;
   }
   for (std::uint32_t i = 0; i < arguments.keywords.size; ++i) {
+    if (of_call_block && arguments.keywords[i].name == "caller") {
+      fail(ErrorCode::python_syntax, &at, "keyword argument repeated: caller");
+      return false;
+    }
     for (std::uint32_t j = 0; j < i; ++j) {
       if (arguments.keywords[i].name == arguments.keywords[j].name) {
         fail(ErrorCode::python_syntax, &at, "keyword argument repeated: " + std::string(arguments.keywords[i].name));
@@ -553,7 +557,7 @@ bool ExpressionCompiler::check_keywords(const Arguments& arguments, const Node& 
 std::uint32_t ExpressionCompiler::call_shape(const Arguments& arguments, Scope& scope, const Node& at,
                                              const Place* caller, Places& held) {
   CallShape shape;
-  check_keywords(arguments, at);
+  check_keywords(arguments, at, caller != nullptr);
   shape.positional = arguments.positional.size;
   OperandList list;
   auto place_argument = [&](const Node* n) {

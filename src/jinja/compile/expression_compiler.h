@@ -81,7 +81,7 @@ class ExpressionCompiler : public CodeWriter {
   Place call(const CallNode& node, Scope& scope, const Place* target, const Place* caller = nullptr);
   std::uint32_t call_shape(const Arguments& arguments, Scope& scope, const Node& at, const Place* caller, Places& held);
   bool makes_namespace(const CallNode& node, std::uint32_t shape);
-  bool check_keywords(const Arguments& arguments, const Node& at);
+  bool check_keywords(const Arguments& arguments, const Node& at, bool of_call_block = false);
   std::optional<std::uint32_t> direct_loop(const Node* object, Scope& scope);
   bool sum_parts(const Binary& node, NodeList& parts) const;
   std::uint32_t part_list(std::span<const Node* const> parts, bool checked, Scope& scope, std::uint32_t& count,

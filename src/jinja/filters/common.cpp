@@ -69,6 +69,10 @@ Value plain_text(Runtime& rt, Value v) {
 
 Value fail_attribute(Runtime& rt, Value v, std::string_view name) {
   if (v.is_undefined()) return fail_undefined(rt, v);
+  const auto get = v.is(Kind::object) ? v.object->type->get_attribute : nullptr;
+  if (const Value found = get == nullptr ? Value() : get(rt, v.object, name); !found.is_undefined()) {
+    return rt.fail(ErrorCode::type, "'" + std::string(type_name(found)) + "' object is not callable", v);
+  }
   return rt.fail(ErrorCode::attribute,
                  "'" + std::string(type_name(v)) + "' object has no attribute '" + std::string(name) + "'", v);
 }

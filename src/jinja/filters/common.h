@@ -34,7 +34,8 @@ inline Value fold_case(Runtime& rt, Value v) { return v.is_string() ? lower_text
 /// str(v): as to_text, but a Markup becomes a plain string.
 Value plain_text(Runtime& rt, Value v);
 
-/// Fails with AttributeError "'int' object has no attribute 'splitlines'", or UndefinedError.
+/// Fails as Python does where a method is missing: AttributeError "'int' object has no attribute 'splitlines'", or
+/// UndefinedError; TypeError where it is there and is no method, as in `namespace(items=1)`.
 Value fail_attribute(Runtime& rt, Value v, std::string_view name);
 /// Argument i as a C size: false with TypeError for others than integers, OverflowError past 64
 /// bits.

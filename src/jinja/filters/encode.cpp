@@ -74,7 +74,7 @@ bool is_url_safe(char c, bool in_query) {
 }
 
 /// UTF-8 has no surrogates, so Python's encode() fails; JSON input may hold lone ones.
-Value fail_surrogate(Runtime& rt, Value s, std::string_view bytes, std::size_t at) {
+Value refuse_surrogate(Runtime& rt, Value s, std::string_view bytes, std::size_t at) {
   static constexpr char kHex[] = "0123456789abcdef";
   char32_t cp = utf8::decode(bytes.data() + at, bytes.data() + bytes.size()).code_point;
   std::string shown = "\\u";
@@ -115,7 +115,7 @@ bool url_quote(Runtime& rt, StringBuilder& out, Value v, bool in_query) {
       quoted.clear();
       for (; i < piece.size() && !is_url_safe(piece[i], in_query); ++i) {
         bool surrogate = piece[i] == '\xED' && i + 1 < piece.size() && static_cast<unsigned char>(piece[i + 1]) >= 0xA0;
-        if (surrogate) fail_surrogate(rt, s, whole, offset + i);
+        if (surrogate) refuse_surrogate(rt, s, whole, offset + i);
         append_quoted(quoted, piece[i], in_query);
       }
       if (!quoted.empty()) out.append_derived(quoted, Value::view(piece.substr(begin)));

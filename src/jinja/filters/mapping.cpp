@@ -5,7 +5,6 @@
 #include "jinja/filters/tables.h"
 #include "jinja/objects/builtins.h"
 #include "jinja/objects/objects.h"
-#include "value/operators.h"
 
 namespace parlance::jinja {
 namespace {
@@ -33,7 +32,7 @@ Value filter_attr(Call& call) {
   if (!call[1].is_string()) {
     return call.fail(ErrorCode::type, "attribute name must be string, not '" + std::string(type_name(call[1])) + "'");
   }
-  if (call[0].is_undefined()) return fail_undefined(rt, call[0]);
+  if (call[0].is_undefined()) return get_attribute(rt, call[0], call[1]);
   const bool there = has_attribute(rt, call[0], text(rt, call[1]));
   if (rt.failed()) return Value::invalid();
   return there ? get_attribute(rt, call[0], call[1]) : no_attribute(rt, call[0], call[1]);

@@ -67,8 +67,7 @@ bool is_python_method(std::string_view name) {
       " capitalize casefold center escape expandtabs format format_map join ljust lower lstrip partition"
       " removeprefix removesuffix replace rjust rpartition rsplit rstrip split splitlines strip"
       " striptags swapcase title translate unescape upper zfill ";
-  const std::size_t at = kWrapped.find(name);
-  return at != std::string_view::npos && kWrapped[at - 1] == ' ' && kWrapped[at + name.size()] == ' ';
+  return is_word_of(kWrapped, name);
 }
 
 Value bound_method_text(Runtime& rt, Object* object, bool) {
@@ -116,8 +115,10 @@ Value no_attribute(Runtime& rt, Value object, Value name) {
 }
 
 Value get_attribute(Runtime& rt, Value object, Value name) {
-  if (object.is_undefined()) return fail_undefined(rt, object);
   Value out;
+  if (object.is_undefined() && find_attribute(rt, object, text(rt, name), out) == AttributeKind::absent) {
+    return fail_undefined(rt, object);
+  }
   if (python_attribute(rt, object, name, out) || rt.failed()) return rt.failed() ? Value::invalid() : out;
   if (python_item(rt, object, name, out) || rt.failed()) return rt.failed() ? Value::invalid() : out;
   return no_attribute(rt, object, name);

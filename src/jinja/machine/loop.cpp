@@ -114,6 +114,9 @@ const ObjectType kLoopType{.name = "LoopContext",
                            .iterate = loop_iterate,
                            .next = loop_next,
                            .get_attribute = loop_attribute,
+                           .refused_names =
+                               " _after _before _current _iterable _iterator _last_changed_value _length"
+                               " _peek_next _recurse _to_iterator _undefined ",
                            .is_callable = true};
 
 // ---- the machine's: what `loop` is, and iterations that somebody watches

@@ -58,8 +58,16 @@ Value make_self(Runtime& rt, const Program& program) {
 }
 
 const ObjectType kMacroType{
-    .name = "Macro", .to_text = macro_text, .get_attribute = macro_attribute, .is_callable = true};
-const ObjectType kSelfType{.name = "TemplateReference", .to_text = self_text, .get_item = self_item};
-const ObjectType kBlockReferenceType{.name = "BlockReference", .is_callable = true};
+    .name = "Macro",
+    .to_text = macro_text,
+    .get_attribute = macro_attribute,
+    .refused_names = " _argument_count _async_invoke _default_autoescape _environment _func _invoke ",
+    .is_callable = true};
+const ObjectType kSelfType{.name = "TemplateReference",
+                           .to_text = self_text,
+                           .get_item = self_item,
+                           .refused_names = " _TemplateReference__context "};
+const ObjectType kBlockReferenceType{
+    .name = "BlockReference", .refused_names = " _async_call _context _depth _stack ", .is_callable = true};
 
 }  // namespace parlance::jinja

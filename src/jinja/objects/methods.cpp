@@ -78,18 +78,21 @@ const Builtin* find_object_method(Value v, std::string_view name) {
   return row != nullptr ? row : find_row(bytes_text_methods(), name);
 }
 
-/// Methods that would change their object, and what lets a template look into a running generator.
+/// Methods that would change their object, and what is Jinja2's or Python's own of an object.
 bool is_refused(Value v, std::string_view name) {
   constexpr std::string_view kList = " append clear extend insert pop remove reverse sort ";
   constexpr std::string_view kDict = " clear pop popitem setdefault update ";
-  constexpr std::string_view kGenerator = " gi_code gi_frame ";
+  constexpr std::string_view kGroup = " _asdict _field_defaults _fields _make _replace ";
+  constexpr std::string_view kUndefined =
+      " _fail_with_undefined_error _undefined_exception _undefined_hint _undefined_message _undefined_name"
+      " _undefined_obj ";
   std::string_view refused;
   if (v.kind == Kind::list) refused = kList;
   if (v.kind == Kind::dict) refused = kDict;
-  if (is_object(v, kGeneratorType)) refused = kGenerator;
-  if (name.empty() || name.find(' ') != std::string_view::npos) return false;
-  const std::size_t at = refused.find(name);
-  return at != std::string_view::npos && refused[at - 1] == ' ' && refused[at + name.size()] == ' ';
+  if (is_group(v)) refused = kGroup;
+  if (v.is_undefined()) refused = kUndefined;
+  if (v.kind == Kind::object) refused = v.object->type->refused_names;
+  return is_word_of(refused, name);
 }
 
 /// int.real and its kin. A bool answers as the int it is.

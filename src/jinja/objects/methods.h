@@ -13,6 +13,15 @@
 
 namespace parlance::jinja {
 
+/// Is `name` one of the words of `list`, which begins and ends in a space, as each word does?
+inline bool is_word_of(std::string_view list, std::string_view name) {
+  for (std::size_t at = list.find(name); at != std::string_view::npos; at = list.find(name, at + 1)) {
+    const std::size_t end = at + name.size();
+    if (at > 0 && list[at - 1] == ' ' && end < list.size() && list[end] == ' ') return name.find(' ') == name.npos;
+  }
+  return false;
+}
+
 std::span<const Builtin> text_case_methods();       ///< methods_text_case.cpp: upper, title, casefold …
 std::span<const Builtin> text_methods();            ///< methods_text.cpp: join, replace, center, format …
 std::span<const Builtin> text_search_methods();     ///< methods_text_search.cpp: find, count, startswith …

@@ -223,8 +223,9 @@ void view_iterate(Runtime& rt, Object* self, Iterator& it) {
 template <DictView which>
 Value view_text(Runtime& rt, Object* self, bool) {
   constexpr std::string_view kOpen[] = {"dict_keys([", "dict_values([", "dict_items(["};
-  Nesting nest(rt);
-  if (!nest.ok()) return Value::invalid();
+  const Printing here(rt, self);
+  if (!here.ok()) return Value::invalid();
+  if (here.again()) return make_static("...");
   StringBuilder out(rt);
   out.append_static(kOpen[static_cast<int>(which)]);
   bool first = true;
@@ -305,6 +306,7 @@ constexpr ObjectType generator_type() {
   type.iterate = iterate_self;
   type.next = generator_next;
   type.to_text = generator_text;
+  type.refused_names = " gi_code gi_frame ";
   return type;
 }
 

@@ -217,7 +217,8 @@ Value bytes_hex(Call& call) {
   const std::string_view bytes = self_bytes(call);
   char separator = 0;
   std::int64_t group = 0;
-  if (!hex_separator(call, separator) || !small_argument(call, 2, group)) return Value::invalid();
+  // Python converts the number before it looks at the separator, so of two wrong ones the number is told.
+  if (!small_argument(call, 2, group) || !hex_separator(call, separator)) return Value::invalid();
   if (!call.rt.charge_bytes(bytes.size()) || !call.rt.reserve(bytes.size() * 3)) return Value::invalid();
   const auto size = static_cast<std::int64_t>(bytes.size());
   std::string out;
