@@ -42,7 +42,10 @@ std::string continuation_record(const ContinuationFacts& facts, const Continuati
   made.number("turn", 1)
       .number("choice", one.wish().choice)
       .number("prompt_number", static_cast<std::int64_t>(facts.prompt));
-  made.text("model", one.model()->name).text("api", facts.api).text("id", facts.id).text("status", name_of(facts.status));
+  made.text("model", one.model()->name)
+      .text("api", facts.api)
+      .text("id", facts.id)
+      .text("status", name_of(facts.status));
   if (!facts.error.empty()) made.text("error", facts.error);
   made.text("request", request).raw("hints", JsonWriter('{').flag("named", facts.named).take());
   made.null("from").text("key", "").number("reused", 0).raw("prompt", continued_prompt(one.wish().prompt));
