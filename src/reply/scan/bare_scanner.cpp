@@ -207,8 +207,7 @@ void BareScanner::put_unquoted(std::string_view text) {
 
 /// A comma is the string's own if no key follows it, as in `city:Paris, France<|"|>`.
 bool BareScanner::holds_comma(char c) const {
-  if (c != ',' || !inside_object()) return false;
-  return !trimmed(word_).ends_with(quote()) && json_of_bare_word(word_).empty();
+  return c == ',' && inside_object() && !trimmed(word_).ends_with(quote());
 }
 
 Scan BareScanner::feed_word(char c) {
@@ -225,14 +224,15 @@ Scan BareScanner::feed_word(char c) {
   }
   const bool quoted = word_.view().front() == '\'';
   const bool open = quoted && (word_.size() == 1 || word_.back() != '\'');
-  const bool comma = !quoted && holds_comma(c);
+  const bool ends = !open && ends_word(c);
+  const std::string value = ends ? json_of_bare_word(word_) : std::string();
+  const bool comma = ends && value.empty() && !quoted && holds_comma(c);
   if (comma) comma_ = static_cast<std::uint16_t>(word_.size());
-  if (comma || open || !ends_word(c) || (is_json_space(c) && json_of_bare_word(word_).empty())) {
+  if (!ends || comma || (value.empty() && is_json_space(c))) {
     if (word_.size() == kLongestWord) return bad("a shorter value");
     word_ += c;
     return Scan::more;
   }
-  const std::string value = json_of_bare_word(word_);
   if (!value.empty()) {
     json() += value;
   } else if (quoted) {
