@@ -185,6 +185,28 @@ def check_etc(checks: Checks, program: str, place: Place, kind: str) -> None:
         shutil.rmtree(folder)
 
 
+def check_unfit_memory(checks: Checks, program: str, place: Place, kind: str) -> None:
+    """As root, with bubblewrap: the copy of /etc is on the disk where /dev/shm has no room for it, or runs no programs."""
+    if place.user != 0 or kind != "bubblewrap":
+        return
+    script = """
+mount -t tmpfs -o "$0" tmpfs /dev/shm 2> /dev/null || exit 77
+mkdir /dev/shm/parlance-agent-killed && : > /dev/shm/parlance-agent-killed/lock && touch -d 2020-01-01 /dev/shm/parlance-agent-killed
+"$@"
+echo '{"left": "'$(ls /dev/shm)'"}'
+"""
+    for options, is_in_memory in (("size=640m", True), ("size=8m", False), ("size=640m,noexec", False)):
+        tool = Tool(program, place, kind, within=("unshare", "-m", "sh", "-c", script, options))
+        if "error" in tool.start and tool.process.wait() == 77:
+            return
+        mounts = said(tool.run("cat /proc/self/mountinfo"))
+        checks.equal(" /parlance-agent-" in mounts, is_in_memory, f"/etc in memory of {options}")
+        assert tool.process.stdin
+        tool.process.stdin.close()
+        checks.equal(tool.receive(), {"left": ""}, f"what stays in memory of {options}")
+        tool.process.wait()
+
+
 def check_later_mounts(checks: Checks, program: str, place: Place, kind: str) -> None:
     """As root, with bubblewrap: what is mounted later in a folder that may only be read does not come into the sandbox."""
     later = place.folder / "mounts" / "later"
@@ -354,6 +376,7 @@ CHECKS = (
     check_own_folders,
     check_left_links,
     check_etc,
+    check_unfit_memory,
     check_later_mounts,
     check_starts,
     check_foreign_mounts,

@@ -44,9 +44,11 @@ class Place:
 
 
 class Tool:
-    """A sandbox with its shell and its Python, as `user`. `kind` is bubblewrap, landlock, none or best."""
+    """A sandbox with its shell and its Python, as `user`. `kind` is bubblewrap, landlock, none or best; `within` runs it."""
 
-    def __init__(self, program: str, place: Place, kind: str, *settings: str, env: dict[str, str] | None = None) -> None:
+    def __init__(
+        self, program: str, place: Place, kind: str, *settings: str, env: dict[str, str] | None = None, within: tuple[str, ...] = ()
+    ) -> None:
         self.place = place
         program = str(pathlib.Path(program).resolve())
         if place.user != os.geteuid():  # the build's folder may be closed to others
@@ -58,7 +60,7 @@ class Tool:
         other: Any = {"user": place.user, "group": place.user, "extra_groups": []} if place.user != os.geteuid() else {}
         environment = {**os.environ, "TMPDIR": "/tmp", **({"HOME": "/nonexistent"} if other else {}), **(env or {})}
         self.process = subprocess.Popen(
-            [program, str(place.workspace), kind, *settings],
+            [*within, program, str(place.workspace), kind, *settings],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=environment,

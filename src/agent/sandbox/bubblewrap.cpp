@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -57,14 +58,20 @@ void show_system(std::vector<std::string>& arguments) {
   }
 }
 
-/// Is there a file system in memory that commands cannot change?
-bool has_memory_for_etc(const SandboxPolicy& policy) {
+/// Programs of /etc run from there as from a disk, and there is room for more than a copy of it.
+bool has_room_in_memory() {
   constexpr std::uint64_t kRoom = std::uint64_t{32} << 20;
   struct statfs facts {};
-  if (statfs(kMemory, &facts) != 0 || facts.f_type != TMPFS_MAGIC) return false;
-  const auto holds = [](const std::string& place) { return is_within(kMemory, place) || is_within(place, kMemory); };
-  return facts.f_bavail * static_cast<std::uint64_t>(facts.f_bsize) >= kRoom &&
-         std::ranges::none_of(shown_paths(policy), holds);
+  return statfs(kMemory, &facts) == 0 && facts.f_type == TMPFS_MAGIC && (facts.f_flags & ST_NOEXEC) == 0 &&
+         facts.f_bavail * static_cast<std::uint64_t>(facts.f_bsize) >= kRoom;
+}
+
+void copy_etc(const SandboxPolicy& policy, SessionFolder& folder) {
+  const auto shows = [](const std::string& path) { return is_within(kMemory, path) || is_within(path, kMemory); };
+  const bool is_theirs = std::ranges::any_of(shown_paths(policy), shows);
+  if (!is_theirs && folder.keep_etc_in(kMemory) && has_room_in_memory() && copy_public("/etc", folder.etc())) return;
+  folder.keep_etc_here();
+  copy_public("/etc", folder.etc());
 }
 
 /// What is named of /etc is mounted on something of the copy, which lacks it where it is private.
@@ -299,8 +306,7 @@ Result<void> prepare_bubblewrap(const SandboxPolicy& policy, SessionFolder& fold
   if (done) done = write_file(folder.control() + "/empty", "");
   if (done) mkdir((folder.control() + "/home").c_str(), 0700);  // where a home is mounted
   if (!done || geteuid() != 0) return done;
-  if (has_memory_for_etc(policy)) folder.keep_etc_in(kMemory);
-  copy_public("/etc", folder.etc());
+  copy_etc(policy, folder);
   for (const std::string& path : policy.readable) make_place_for(path, folder);
   return {};
 }

@@ -53,18 +53,22 @@ void find_private(const std::string& path, int depth, std::vector<std::string>& 
   }
 }
 
-void copy_public_entry(const std::string& from, const std::string& to, int depth) {
+bool copy_public_entry(const std::string& from, const std::string& to, int depth) {
   std::error_code error;
   struct stat facts {};
-  if (lstat(from.c_str(), &facts) != 0 || !is_public(facts)) return;
+  if (lstat(from.c_str(), &facts) != 0 || !is_public(facts)) return true;
   if (S_ISLNK(facts.st_mode)) {
     std::filesystem::copy_symlink(from, to, error);
   } else if (S_ISREG(facts.st_mode)) {
     std::filesystem::copy_file(from, to, error);
-  } else if (S_ISDIR(facts.st_mode) && depth < kMostDepth && mkdir(to.c_str(), 0755) == 0) {
+  } else if (S_ISDIR(facts.st_mode) && depth < kMostDepth) {
+    if (mkdir(to.c_str(), 0755) != 0) return false;
+    bool is_whole = true;
     for (const std::string& entry : entries_of(from))
-      copy_public_entry(entry, to + entry.substr(from.size()), depth + 1);
+      is_whole = copy_public_entry(entry, to + entry.substr(from.size()), depth + 1) && is_whole;
+    return is_whole;
   }
+  return !error;
 }
 
 void find_public(const std::string& path, const std::vector<std::string>& hidden, std::vector<std::string>& found) {
@@ -275,7 +279,7 @@ std::vector<std::string> public_parts(const std::string& folder) {
   return found;
 }
 
-void copy_public(const std::string& folder, const std::string& to) { copy_public_entry(folder, to, 0); }
+bool copy_public(const std::string& folder, const std::string& to) { return copy_public_entry(folder, to, 0); }
 
 Result<SandboxPolicy> checked(SandboxPolicy policy) {
   std::vector<std::string> all_named{policy.workspace};

@@ -34,8 +34,9 @@ std::vector<std::string> private_entries(const std::string& folder);
 /// Links are left out.
 std::vector<std::string> public_parts(const std::string& folder);
 
-/// Copies what of the folder everybody may read, to a folder that is made. What cannot be copied is left out.
-void copy_public(const std::string& folder, const std::string& to);
+/// Copies what of the folder everybody may read, to a folder that is made. What cannot be copied is left out: then
+/// false.
+bool copy_public(const std::string& folder, const std::string& to);
 
 /// The policy with its paths made absolute, without links. A path within a folder that commands may change goes with
 /// this folder, and has no right of its own: each start would give it to whatever stands at the path by then.

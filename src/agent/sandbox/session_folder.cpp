@@ -132,8 +132,10 @@ Result<SessionFolder> SessionFolder::open() {
   return folder;
 }
 
-void SessionFolder::keep_etc_in(const std::string& base) {
-  if (Result<OwnFolder> made = OwnFolder::make(base)) etc_in_ = std::move(*made);
+bool SessionFolder::keep_etc_in(const std::string& base) {
+  Result<OwnFolder> made = OwnFolder::make(base);
+  if (made) etc_in_ = std::move(*made);
+  return bool(made);
 }
 
 Result<void> write_file(const std::string& path, const std::string& text) {

@@ -50,8 +50,11 @@ class SessionFolder {
   std::string shared_memory() const { return path() + "/shm"; }
   std::string etc() const { return (etc_in_.path().empty() ? path() : etc_in_.path()) + "/etc"; }
 
-  /// etc() is in a folder of `base`, if one can be made there: a disk takes a while for the thousand files of /etc.
-  void keep_etc_in(const std::string& base);
+  /// Moves etc() to a folder of `base`, before it is made: a disk takes a while for the thousand files of /etc. False:
+  /// there can be none. Removes those of our agents that were killed.
+  bool keep_etc_in(const std::string& base);
+  /// Moves it back, and removes what is there.
+  void keep_etc_here() { etc_in_ = OwnFolder(); }
 
  private:
   explicit SessionFolder(OwnFolder own) : own_(std::move(own)) {}

@@ -112,6 +112,9 @@ class Backend {
   /// The engine's own ids of a text, in which control tokens count, without others around it; nothing if it has no
   /// route for that. Throws EngineFailure.
   virtual Task<std::optional<std::vector<TokenId>>> tokenize(std::string_view text) = 0;
+  /// Whether a prompt of ids failed because the engine takes none any more, and its text is to be sent: facts() say so
+  /// by then. Nothing had come of the reply. Throws nothing of the engine's.
+  virtual Task<bool> has_stopped_taking_ids(const EngineFailure&) { co_return false; }
   virtual const HttpAddress& address() const = 0;
 
   /// What ask() said last; null before.

@@ -131,31 +131,26 @@ class OpenAiCompletions final : public HttpEngine {
                         reply->status());
   }
 
-  /// Also finds out whether it takes ids, for which a token is sampled: not where it does, until it refuses some, as
-  /// another server may do that answers by then. What is known stays where it does not answer: it may have much to do.
+  /// Also finds out whether it takes ids, for which a token is sampled: not where it is known to. What is known stays
+  /// where it does not answer: it may have much to do.
   Task<EngineInfo> ask() override {
     EngineInfo made = co_await HttpEngine::ask();
-    const bool is_known = ids_ == IdsVerdict::taken || ids_ == IdsVerdict::refused;
-    if (never_ || (ids_ == IdsVerdict::taken && !has_refused_)) co_return made;
-    const auto tries = [&]() -> Task<> { decide(co_await try_ids(made.model)); };
-    if (!is_known) {
-      co_await tries();
-      co_return made;
-    }
-    try {
-      co_await within(kLongestTry, tries);
-    } catch (const EngineFailure&) {
-    }
+    if (never_ || ids_ == IdsVerdict::taken) co_return made;
+    if (ids_ == IdsVerdict::unasked)
+      decide(co_await try_ids(made.model));
+    else
+      co_await try_ids_again(made.model);
     co_return made;
   }
 
-  Task<GenerationEnd> generate(const Generation& generation, const TokenSink& sink) override {
-    try {
-      co_return co_await HttpEngine::generate(generation, sink);
-    } catch (const EngineFailure& failure) {
-      if (!generation.as_text && verdict_of(failure.status()) == IdsVerdict::refused) has_refused_ = true;
-      throw;
-    }
+  /// Another server may answer by now.
+  Task<bool> has_stopped_taking_ids(const EngineFailure& failure) override {
+    if (failure.kind() != EngineFailure::Kind::status || verdict_of(failure.status()) != IdsVerdict::refused)
+      co_return false;
+    std::string model;
+    if (const std::shared_ptr<const EngineInfo> known = info()) model = known->model;
+    co_await try_ids_again(model);
+    co_return ids_ == IdsVerdict::refused;
   }
 
   /// What a server of a kind that nobody knows says of /tokenize is no failure.
@@ -216,20 +211,25 @@ class OpenAiCompletions final : public HttpEngine {
     co_return verdict;
   }
 
+  Task<> try_ids_again(const std::string& model) {
+    const auto tries = [&]() -> Task<> { decide(co_await try_ids(model)); };
+    try {
+      co_await within(kLongestTry, tries);
+    } catch (const EngineFailure&) {
+    }
+  }
+
   /// A doubt changes nothing that is known.
   void decide(IdsVerdict verdict) {
     IdsVerdict unknown = IdsVerdict::unasked;
-    if (verdict == IdsVerdict::taken || verdict == IdsVerdict::refused) {
-      has_refused_ = false;
+    if (verdict == IdsVerdict::taken || verdict == IdsVerdict::refused)
       ids_ = verdict;
-    } else {
+    else
       ids_.compare_exchange_strong(unknown, verdict);
-    }
   }
 
   const bool never_;
   std::atomic<IdsVerdict> ids_;
-  std::atomic<bool> has_refused_ = false;  ///< a prompt of ids, since it was last asked
   BackendFacts as_ids_ = kOpenAiCompletions, as_text_ = kOpenAiCompletions;
 };
 

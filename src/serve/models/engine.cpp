@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <exception>
 #include <limits>
+#include <optional>
 
 #include "serve/models/probe_text.h"
 
@@ -194,7 +196,18 @@ Task<GenerationEnd> generate(const ServedModel& model, const Generation& generat
   co_await slot.take(generation.place != nullptr && generation.place->exchange(true));
   const bool as_text = !backend.facts().takes_ids;  // the wait may have been long
   check_form(generation, as_text);
-  if (!as_text) co_return co_await generate_in_form(model, generation, sink, info->context);
+  std::exception_ptr failed;
+  std::optional<EngineFailure> failure;
+  if (!as_text) {
+    try {
+      co_return co_await generate_in_form(model, generation, sink, info->context);
+    } catch (const EngineFailure& refused) {
+      failed = std::current_exception();
+      failure = refused;
+    }
+    if (!co_await model.backend->has_stopped_taking_ids(*failure)) std::rethrow_exception(failed);
+    check_form(generation, true);
+  }
   std::string text;
   Generation asked = generation;
   asked.as_text = true;
