@@ -206,8 +206,9 @@ void CallReader::cut_off(std::string held) {
   // A marker alone is a call that was cut where it stands as a call's does: an answer may end with its name.
   const std::string_view text = lead, blank = text.substr(text.find_last_not_of(" \t\r\n") + 1);
   const bool is_placed = !in_.answer.answers || blank.find('\n') != blank.npos || held.find('\n') != held.npos;
-  // What follows a marker that lacks a part may go on an answer that speaks of it.
-  const bool is_named = in_.place == Place::field && !in_.call->faulty && !is_blank(in_.call->word);
+  // What follows a marker that lacks a part may go on an answer that speaks of it, unless it came as control tokens.
+  const bool is_spoken_of = in_.call->faulty && !in_.is_certain(text.substr(0, in_.call->opening));
+  const bool is_named = in_.place == Place::field && !is_spoken_of && !is_blank(in_.call->word);
   const bool begun = cut.begun || is_placed || is_named;
   const std::string_view expected = cut.in_text ? cut.expected : "the name of a call";
   if (!in_.call->silent) in_.out.malformed(lead.size() + held.size(), expected, begun ? Fault::cut : Fault::syntax);

@@ -193,15 +193,15 @@ std::string_view BareScanner::key_behind_comma() const {
     const bool marked = key.size() > 2 * mark.size() && key.starts_with(mark) && key.ends_with(mark);
     if (marked) return key.substr(mark.size(), key.size() - 2 * mark.size());
   }
-  const auto in_name = [](char c) { return ascii::is_word(c) || c == '-' || c == '.' || c == '$'; };
-  return std::ranges::all_of(key, in_name) ? key : std::string_view();
+  return std::ranges::none_of(key, is_json_space) ? key : std::string_view();  // as in `Paris, at 10:30`
 }
 
 /// A string that lacks its quotes, or the first of them.
 void BareScanner::put_unquoted(std::string_view text) {
   mended_ = "a string in quotes";
   text = trimmed(text);
-  if (text.ends_with(quote())) text.remove_suffix(quote().size());
+  const bool lacks_first = text.find(quote()) == text.size() - quote().size();
+  if (lacks_first && text.ends_with(quote())) text.remove_suffix(quote().size());
   append_json_string(json(), text);
 }
 
