@@ -289,13 +289,15 @@ TEST(Derive, ObjectsOfQuirksMayNameTheirArgumentsOtherwise) {
   }
 }
 
+constexpr std::string_view kFunctionsInTags =
+    "{% for c in m.tool_calls %}{{ '\\n<tool_call>\\n<function=' + c.function.name + '>\\n' }}"
+    "{% for k, v in c.function.arguments.items() %}{{ '<parameter=' + k + '>\\n' }}"
+    "{{ v if v is string else v | tojson }}{{ '\\n</parameter>\\n' }}{% endfor %}{{ '</function>\\n</tool_call>' }}"
+    "{% endfor %}";
+
 /// Models leave out the sign before the name, and then only a tool's name tells a call from text.
 TEST(Derive, ATagMayLackTheSignBeforeItsName) {
-  const DerivedFormat found = derived_with(
-      "{% for c in m.tool_calls %}{{ '\\n<tool_call>\\n<function=' + c.function.name + '>\\n' }}"
-      "{% for k, v in c.function.arguments.items() %}{{ '<parameter=' + k + '>\\n' }}"
-      "{{ v if v is string else v | tojson }}{{ '\\n</parameter>\\n' }}{% endfor %}{{ '</function>\\n</tool_call>' }}"
-      "{% endfor %}");
+  const DerivedFormat found = derived_with(kFunctionsInTags);
   ReplyOptions options;
   options.tools = *ReplyTools::from_json(R"([{"type": "function", "function": {"name": "look"}}])");
   for (const std::string_view tag : {"<function look>", "<functionlook>", "<function=look>"}) {
@@ -308,6 +310,28 @@ TEST(Derive, ATagMayLackTheSignBeforeItsName) {
   }
   for (const std::string_view text : {"<tool_call>\n<functions>\n</function>\n</tool_call>", "<function look>"})
     EXPECT_EQ(read_reply(found, options, text).content, text);
+}
+
+/// The outer tag says that a call is meant: what has no tool's name is an error, and what the end cut off is cut.
+TEST(Derive, ATagWithoutItsSignThatIsNoCallIsAnError) {
+  using Fault = ReplyEvent::Fault;
+  const DerivedFormat found = derived_with(kFunctionsInTags);
+  ReplyOptions options;
+  options.tools = *ReplyTools::from_json(R"([{"type": "function", "function": {"name": "look"}}])");
+  constexpr std::pair<std::string_view, Fault> kReplies[] = {
+      {"Yes.\n\n<tool_call>\n<function loook>\n<parameter=at>\nx\n</parameter>\n</function>\n</tool_call>",
+       Fault::syntax},
+      {"Yes.\n\n<tool_call>\n<functions>\n</function>\n</tool_call>", Fault::syntax},
+      {"Yes.\n\n<tool_call>\n<function lo", Fault::cut}};
+  for (const auto& [reply, fault] : kReplies) {
+    const ReplyMessage message = read_reply(found, options, reply);
+    EXPECT_EQ(message.content, reply);
+    ASSERT_EQ(message.diagnostics.size(), 1u) << reply;
+    EXPECT_EQ(message.diagnostics[0].fault, fault) << reply;
+  }
+  const ReplyMessage begun = read_reply(found, options, "Yes.\n\n<tool_call>\n<function look>\n");
+  ASSERT_EQ(begun.calls.size(), 1u);
+  EXPECT_FALSE(begun.calls[0].complete);
 }
 
 TEST(Derive, WhatPromptsOpenAndNothingClosesIsMissing) {

@@ -89,12 +89,26 @@ void CallReader::end_field(std::size_t skipped) {
   }
   const std::size_t next = in_.form().is_literal(at + 1) ? at + 2 + skipped : at + 1;
   const bool closed = at < in_.form().arguments_part && in_.form().arguments_part < next;  // without arguments
+  if (closed && !may_close_itself()) {
+    call.silent = true;
+    return fail("a declared tool");
+  }
   const bool waits = awaits_name() || (in_.waits() && !closed);
   if (!call.name.empty() && !call.named && !waits && !commit()) return;
   if (closed) in_.put_meant("{}");
   if (closed || at == in_.form().last_value) close(true);
   in_.call->part = static_cast<std::uint8_t>(next);
   begin_part();
+}
+
+/// A tag that closes itself and stands outside of a section may well be a word of prose or code. So it is a call only
+/// outside of reasoning, and with the name of a tool; where no tools are known, at the beginning of the answer.
+bool CallReader::may_close_itself() const {
+  const Call& call = *in_.call;
+  const bool inside = in_.form().form->layout != CallLayout::single && !call.loose;
+  if (inside || call.committed || is_shaped(in_.lead) || in_.has_control(in_.lead)) return true;
+  if (in_.answer.region == Region::reasoning) return false;
+  return in_.tools().known() ? in_.tools().declares(call.name) : !in_.answer.answers;
 }
 
 /// Where a call says its name twice, the first counts, unless only the second is a tool's.

@@ -1,6 +1,7 @@
 // The parts of a call in order, and what stands between calls. Begin reading at CallReader::begin and begin_part.
 #include "reply/read/call_reader.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "reply/marker_texts.h"
@@ -29,6 +30,17 @@ bool is_other_way(const CallForm& form, std::string_view source) {
   const ReplyMarker& opening = opener_of(form);
   if ((opening.texts.size() < 2 && opening.faulty.empty()) || is_shaped(source)) return false;
   return !is_same_but_for_blanks(source, opening.texts.front());
+}
+
+/// Whether the text begins with all that opens calls of another form, which says by itself that a call is meant.
+bool begins_with_other(const ReplyFormat& format, std::string_view source) {
+  source = trimmed_left(source);
+  return std::any_of(format.calls.begin(), format.calls.end(), [source](const CallForm& form) {
+    const ReplyMarker& opening = opener_of(form);
+    if (!opening.exists() || form.headed || form.declared_only) return false;
+    const std::string_view text = trimmed(opening.texts.front());
+    return !text.empty() && text.size() < source.size() && source.starts_with(text);
+  });
 }
 
 }  // namespace
@@ -70,8 +82,10 @@ void CallReader::begin(const Mark& mark, std::string_view source) {
   call.committed = committed;
   call.spoilt = spoilt;
   call.loose = loose;
-  call.faulty = mark.faulty;
-  call.silent = form.declared_only || is_other_way(form, in_.lead);
+  const bool other_way = is_other_way(form, in_.lead);
+  call.meant = mark.faulty && other_way && begins_with_other(in_.machine->format, in_.lead);
+  call.faulty = mark.faulty && !call.meant;
+  call.silent = form.declared_only || (other_way && !call.meant);
   if (form.layout == CallLayout::list) {
     in_.place = Place::list;
   } else if (form.layout == CallLayout::section && mark.meaning == Meaning::call_open) {

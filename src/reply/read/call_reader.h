@@ -74,6 +74,7 @@ class CallReader {
   void meet_in_field(const Mark& mark, const std::string& source);
   void end_field(std::size_t skipped = 0);
   void take_id();
+  bool may_close_itself() const;
   void take_name(std::string name);
   bool awaits_name() const;
   bool take_callee(std::string& name) const;

@@ -19,6 +19,16 @@ void add_closers(MarkerTrie& trie, const ReplyMarker& closer, std::size_t index)
     trie.add({}, text, mark_of(closer, Meaning::surplus, index));
 }
 
+bool has_closing_tag(std::string_view text) {
+  const std::size_t at = text.find("</");
+  return at != text.npos && text.find('>', at) != text.npos;
+}
+
+/// What stands behind the first closing tag of a text that has one.
+std::string_view behind_closing_tag(std::string_view text) {
+  return has_closing_tag(text) ? trimmed(text.substr(text.find('>', text.find("</")) + 1)) : std::string_view();
+}
+
 }  // namespace
 
 // ---- forms
@@ -45,15 +55,27 @@ Form::Form(const ReplyFormat& format, std::size_t index) : form(&format.calls[in
   if (!f.close.exists() && f.layout == CallLayout::single && f.call.back().kind == Part::object) last_bracket = "}";
 }
 
-/// A tag that has the tool's name as its attribute may close itself, `"/>` for `">`: then the call has no arguments.
+/// A tag that has the tool's name as its attribute may close itself, `"/>` for `">`: then the call has no arguments. Of
+/// the literal behind those, what follows the closing tag is still due.
 void Form::add_closed_tag(std::size_t index, std::size_t part) {
   const ReplyMarker& behind = form->call[part + 1].literal;
   if (part + 2 != arguments_part || !is_literal(part + 3) || part + 4 != form->call.size()) return;
+  const ReplyMarker& closing = form->call[part + 3].literal;
+  if (!has_closing_tag(closing.texts.front())) return;
+  const bool more = !behind_closing_tag(closing.texts.front()).empty();
   Mark mark = mark_of(behind, Meaning::part, index);
-  mark.skipped = 2;
+  mark.skipped = more ? 1 : 2;
+  bool closes = false;
   for (const std::string& text : behind.texts) {
     const std::string_view end = trimmed(text);
-    if (end == "\">" || end == "'>") fields[part].add({}, std::string(end.substr(0, 1)) + " />", mark);
+    if (end != "\">" && end != "'>") continue;
+    fields[part].add({}, std::string(end.substr(0, 1)) + " />", mark);
+    closes = true;
+  }
+  if (!closes || !more) return;
+  for (const std::string& text : closing.texts) {
+    const std::string_view due = behind_closing_tag(text);
+    if (!due.empty()) literals[part + 3].add({}, due, mark_of(closing, Meaning::part, index));
   }
 }
 

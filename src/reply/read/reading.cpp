@@ -45,7 +45,7 @@ bool Reading::waits() const {
   if (part == Form::kNone || part != form().last_value || call->name.empty()) return false;
   switch (arguments().codec) {
     case Codec::json: return form().has_sibling || (tools().known() && !tools().declares(call->name));
-    case Codec::tags: return call->silent;
+    case Codec::tags: return call->silent || (call->meant && !tools().declares(call->name));
     case Codec::keywords:
     case Codec::bare:
     case Codec::code: break;
@@ -55,7 +55,8 @@ bool Reading::waits() const {
 
 bool Reading::is_wanted() const {
   const CallForm& f = *form().form;
-  const bool only_declared = f.declared_only || f.initial || call->silent || answer.region == Region::reasoning;
+  const bool only_declared =
+      f.declared_only || f.initial || call->silent || call->meant || answer.region == Region::reasoning;
   return !only_declared || !tools().known() || tools().declares(call->name);
 }
 
@@ -67,7 +68,7 @@ void Reading::note_faulty(const ReplyMarker& marker, std::string_view source) {
 
 bool Reading::commit(std::string* source) {
   if (!is_wanted()) {
-    call->silent = true;
+    call->silent = !call->meant;
     return false;
   }
   call->named = call->committed = true;
@@ -78,8 +79,8 @@ bool Reading::commit(std::string* source) {
     answer.unclosed = true;
   }
   out.flush();
-  if (call->faulty) note_faulty(opener_of(*form().form), lead);
-  call->faulty = false;
+  if (call->faulty || call->meant) note_faulty(opener_of(*form().form), lead);
+  call->faulty = call->meant = false;
   out.next_call();
   ReplyEvent event;
   event.kind = ReplyEvent::Kind::call_begin;
