@@ -615,6 +615,14 @@ const NormaliseRow kNormaliseRows[] = {
      R"({"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b","weight":0},)"
      R"({"role":"assistant","content":"c","weight":false},{"role":"assistant","content":"d","weight":false}]})",
      {"messages: made of a line of ShareGPT (sharegpt-request)"}},
+    {"sharegpt-request",  // a table has null where a row had no member
+     R"({"messages": [{"from": "human", "value": "a", "weight": null, "train": null},)"
+     R"({"from": "gpt", "value": "b", "weight": null, "loss": null, "train": false},)"
+     R"({"from": "gpt", "value": "c", "weight": 1, "train": true, "loss": false},)"
+     R"({"from": "gpt", "value": "d", "weight": null, "train": true}]})",
+     R"({"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b","weight":false},)"
+     R"({"role":"assistant","content":"c","weight":false},{"role":"assistant","content":"d","weight":true}]})",
+     {"messages: made of a line of ShareGPT (sharegpt-request)"}},
     {"old-functions",
      R"({"messages": [{"role": "assistant", "content": null, "function_call": {"name": "f", "arguments": "{}"}}, )"
      R"({"role": "function", "name": "f", "content": "r"}],
