@@ -6,6 +6,7 @@
 #include "base/speakers.h"
 #include "conversation/api_request.h"
 #include "conversation/json_text.h"
+#include "conversation/learnt.h"
 #include "value/string.h"
 
 namespace parlance::api {
@@ -64,11 +65,16 @@ class ShareGptConverter {
     if (!r_.failure) r_.add(draft);
   }
 
-  /// `weight`, or a flag that says the same: `loss`, or Axolotl's `train`.
+  /// `weight`, or a flag that says the same: Axolotl's `train`, or `loss`. What says that the turn is not learnt wins,
+  /// and null says nothing: a table has it.
   static Value weight_of(Value turn) {
-    const Value weight = member_value(turn, "weight"), loss = member_value(turn, "loss");
-    if (!weight.is_undefined()) return weight;
-    return loss.is_undefined() ? member_value(turn, "train") : loss;
+    Value first;
+    for (const std::string_view name : kSaysLearnt) {
+      const Value said = member_value(turn, name);
+      if (says_unlearnt(said)) return said;
+      if (first.is_undefined() && !said.is_none()) first = said;
+    }
+    return first;
   }
 
   /// The value that a text holds as JSON; its text belongs to the message that is made.

@@ -16,9 +16,26 @@ namespace {
 constexpr std::string_view kNamed[] = {"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"};
 /// Members of a schema that hold values, in which null may be meant.
 constexpr std::string_view kValues[] = {"const", "default", "enum", "example", "examples"};
-/// Members that may be null. `parameters` is no member of a schema: templates that read it would fail where it is
-/// missing.
-constexpr std::string_view kMayBeNull[] = {"const", "default", "example", "parameters"};
+/// Members that may be null.
+constexpr std::string_view kMayBeNull[] = {"const", "default", "example"};
+/// Members of a function that may be null: templates that read them would fail where they are missing.
+constexpr std::string_view kOfFunction[] = {"description", "parameters"};
+/// Members of a schema that may declare more than its `properties` and `items` do.
+constexpr std::string_view kDeclareMore[] = {"$dynamicRef",
+                                             "$ref",
+                                             "allOf",
+                                             "anyOf",
+                                             "dependencies",
+                                             "dependentSchemas",
+                                             "else",
+                                             "if",
+                                             "not",
+                                             "oneOf",
+                                             "patternProperties",
+                                             "prefixItems",
+                                             "propertyNames",
+                                             "then",
+                                             "unevaluatedProperties"};
 
 constexpr int kDeepest = 64;  // what nests deeper stays as it is
 
@@ -30,16 +47,20 @@ bool is_in(std::span<const std::string_view> names, std::string_view name) {
 struct SchemaPlace {
   bool own_names = false;
   int depth = 0;
+  bool in_tool = false;  ///< the tool itself or its function, above all schemas
 
   bool drops(const DictEntry& member) const {
-    return member.value.is_none() && (own_names || !is_in(kMayBeNull, leaf_text(member.key)));
+    const std::string_view name = leaf_text(member.key);
+    const bool may_be_null = is_in(kMayBeNull, name) || (in_tool && is_in(kOfFunction, name));
+    return member.value.is_none() && (own_names || !may_be_null);
   }
   SchemaPlace inside(const DictEntry& member) const {
     const std::string_view name = leaf_text(member.key);
     const bool is_value = !own_names && is_in(kValues, name);
-    return {!own_names && is_in(kNamed, name), is_value ? kDeepest : depth + 1};
+    return {!own_names && is_in(kNamed, name), is_value ? kDeepest : depth + 1, in_tool && name == "function"};
   }
 };
+constexpr SchemaPlace kTool{.in_tool = true};
 
 bool has_null(Value schema, SchemaPlace at) {
   if (at.depth >= kDeepest) return false;
@@ -70,14 +91,32 @@ bool is_same(Value one, Value other) {
   return one.kind != Kind::list || one.list == other.list;
 }
 
-/// Is it an argument that the schema of its object does not have? One that it has may well be null.
-bool is_undeclared(const DictEntry& argument, Value properties) {
-  return argument.value.is_none() && member(properties, leaf_text(argument.key)) == nullptr;
+/// May other members of a schema than `properties` and `items` say what there is?
+bool declares_more(Value schema) {
+  return std::ranges::any_of(kDeclareMore, [&](std::string_view name) {
+    const Value said = member_value(schema, name);
+    return !said.is_undefined() && !said.is_none();
+  });
 }
+
+/// Members that an object's schema does not have. What it has may well be null, and any member where others may be.
+struct UndeclaredMembers {
+  Value properties;
+  bool may_have_others;
+
+  explicit UndeclaredMembers(Value schema) : properties(member_value(schema, "properties")) {
+    const Value others = member_value(schema, "additionalProperties");
+    const bool has_none = others.is_undefined() || others.is_none() || (others.is(Kind::boolean) && !others.integer);
+    may_have_others = !has_none;
+  }
+  bool drops(const DictEntry& argument) const {
+    return argument.value.is_none() && !may_have_others && member(properties, leaf_text(argument.key)) == nullptr;
+  }
+};
 
 /// Arguments without those that are null and not declared, also in objects and lists of them.
 Value declared_alone(Runtime& rt, Value value, Value schema, int depth = 0) {
-  if (depth >= kDeepest || schema.kind != Kind::dict) return value;
+  if (depth >= kDeepest || schema.kind != Kind::dict || declares_more(schema)) return value;
   if (value.kind == Kind::list) {
     ListEditor list(rt, value);
     for (std::uint32_t i = 0; i < list.size(); ++i) {
@@ -86,16 +125,17 @@ Value declared_alone(Runtime& rt, Value value, Value schema, int depth = 0) {
     }
     return list.changed() ? list.finish() : value;
   }
-  const Value properties = member_value(schema, "properties");
-  if (value.kind != Kind::dict || properties.kind != Kind::dict) return value;
+  const UndeclaredMembers undeclared(schema);
+  if (value.kind != Kind::dict || undeclared.properties.kind != Kind::dict) return value;
   bool changes = false;
   DictBuilder kept(rt, value.dict->size);
   for (const DictEntry& one : entries(value)) {
-    if (is_undeclared(one, properties)) {
+    if (undeclared.drops(one)) {
       changes = true;
       continue;
     }
-    const Value made = declared_alone(rt, one.value, member_value(properties, leaf_text(one.key)), depth + 1);
+    const Value made =
+        declared_alone(rt, one.value, member_value(undeclared.properties, leaf_text(one.key)), depth + 1);
     changes = changes || !is_same(made, one.value);
     kept.set(one.key, made);
   }
@@ -116,8 +156,8 @@ Value parameters_of(Value tools, Value name) {
 void clean_tools(Normaliser& n, Value tools) {
   ListEditor list(n.rt, tools);
   for (std::uint32_t i = 0; i < list.size(); ++i) {
-    if (!has_null(list[i], {})) continue;
-    list.set(i, without_nulls(n.rt, list[i], {}));
+    if (!has_null(list[i], kTool)) continue;
+    list.set(i, without_nulls(n.rt, list[i], kTool));
     n.tool = static_cast<std::int32_t>(i);
     n.note();
   }
@@ -136,6 +176,7 @@ Value clean_call(Normaliser& n, Value call, Value tools) {
   const Value made = declared_alone(n.rt, arguments, parameters_of(tools, member_value(function, "name")));
   if (made.dict == arguments.dict) return call;
   n.note("function.arguments");
+  n.state.changes.back().loses = "argument";  // a schema need not forbid what it does not declare
   return with_member(n.rt, call, "function", with_member(n.rt, function, "arguments", made));
 }
 

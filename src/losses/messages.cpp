@@ -4,10 +4,10 @@
 #include "base/nearest.h"
 #include "base/reasoning_names.h"
 #include "conversation/edit.h"
+#include "conversation/learnt.h"
 #include "conversation/media_parts.h"
 #include "losses/bookkeeping.h"
 #include "losses/text_search.h"
-#include "render/unmasked.h"
 #include "value/string.h"
 
 namespace parlance {

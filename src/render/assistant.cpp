@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "base/ascii.h"
+#include "conversation/learnt.h"
 #include "render/beginnings.h"
 #include "render/openings.h"
 #include "render/rendering.h"
 #include "render/template_inside.h"
-#include "render/unmasked.h"
 #include "value/dict.h"
 
 namespace parlance {

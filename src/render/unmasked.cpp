@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/ascii.h"
+#include "conversation/learnt.h"
 #include "render/rendering.h"
 #include "render/turn_header.h"
 
@@ -104,16 +105,6 @@ void add_learnt(std::span<const Value> messages, const Rendering& prompt, TextRa
 }
 
 }  // namespace
-
-bool is_unlearnt(Value message) {
-  if (message.kind != Kind::dict) return false;
-  return std::ranges::any_of(kSaysLearnt, [message](std::string_view name) {
-    const Value* said = member(message, name);
-    if (said == nullptr) return false;
-    const bool is_whole = said->kind == Kind::integer || said->kind == Kind::boolean;
-    return (is_whole && said->integer == 0) || (said->kind == Kind::real && said->real == 0);
-  });
-}
 
 void leave_out_unlearnt(const Conversation& conversation, Rendering& prompt) {
   if (!conversation.messages().is_sequence()) return;

@@ -54,6 +54,8 @@ QUIET: dict[str, Json] = {
         "bad_words": [], "mirostat": 0, "web_search_options": None, "stop_token_ids": [3],
         "echo": False, "best_of": 1, "skip_special_tokens": True, "prompt_logprobs": None, "return_token_ids": True,
         "include_reasoning": False, "return_tokens_as_token_ids": True,
+        "dry_multiplier": 0.0, "smoothing_factor": 0.0, "top_a": 0.0, "xtc_probability": 0.0, "dynatemp_range": 0.0, "num_beams": 1,
+        "length_penalty": 1.0, "top_n_sigma": -1, "tfs_z": 1.0, "n_predict": -1, "logprob_start_len": -1,
     },
     MESSAGES: {"system": "s", "stop_sequences": ["x"], "output_config": {"format": {"type": "json_schema", "schema": {"type": "object"}}},
                "metadata": {"user_id": "u"}, "service_tier": "auto"},
@@ -68,6 +70,8 @@ QUIET: dict[str, Json] = {
 KNOWN: list[tuple[str, Json, Found]] = [
     (CHAT, {"bad_words": [SECRET], "min_tokens": 2}, {("setting", "bad_words"), ("setting", "min_tokens")}),
     (CHAT, {"mirostat": 2}, {("setting", "mirostat")}),
+    (CHAT, {"top_a": 0.2, "num_beams": 2, "top_n_sigma": 1.5, "n_predict": 3, "logprob_start_len": 0, "tfs_z": 0.9},
+     {("setting", name) for name in ("top_a", "num_beams", "top_n_sigma", "n_predict", "tfs_z")}),
     (CHAT, {"prompt_logprobs": 0, "echo": True, "best_of": 2, "skip_special_tokens": False},
      {("setting", "prompt_logprobs"), ("setting", "echo"), ("setting", "best_of"), ("setting", "skip_special_tokens")}),
     (CHAT, {"logprob_token_ids": [3], "return_hidden_states": True, "timings_per_token": True, "return_progress": True,

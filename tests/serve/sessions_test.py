@@ -112,6 +112,24 @@ def clients_write_arguments_again(gateway: Gateway, engine: Engine, checks: Chec
         checks.that(reused < len(engine.asked[-1].prompt) // 2, f"{wrote} as other arguments: {reused}")
 
 
+def nulls_of_a_model(gateway: Gateway, engine: Engine, checks: Checks) -> None:
+    """An argument that is null, and that the tool does not declare, is the model's own where no table is read."""
+    engine.script = lambda asked: Reply('<tool_call>\n{"name": "look", "arguments": {"at": "x", "more": null}}\n</tool_call><|im_end|>')
+    for path in ("/v1/chat/completions", "/api/chat"):
+        talk: Any = {"model": "mine", "messages": [user("Hi")], "tools": TOOLS, "stream": False}
+        _, _, answer = gateway.post(path, talk)
+        message = answer["message"] if path == "/api/chat" else answer["choices"][0]["message"]
+        call = message["tool_calls"][0]
+        if isinstance(call["function"]["arguments"], str):
+            call["function"]["arguments"] = json.loads(call["function"]["arguments"])
+        result = {"role": "tool", "content": "r", "tool_name": "look", "tool_call_id": call.get("id", "")}
+        before = len(engine.asked[-1].prompt)
+        status, headers, _ = gateway.post(path, {**talk, "messages": [*talk["messages"], message, result]})
+        checks.equal((status, headers.get("X-Parlance-Prefix-Break")), (200, None), f"{path}: nulls of a model")
+        checks.that(int(headers["X-Parlance-Reused-Tokens"]) > before, f"{path}: the reply's ids are reused")
+        checks.that('"more": null' in engine.vocabulary.decode(engine.asked[-1].prompt), f"{path}: the model's null is in the prompt")
+
+
 def blanks_around_reasoning(gateway: Gateway, engine: Engine, checks: Checks) -> None:
     """Reasoning that is closed with other blanks than the template's: its ids stay, until the template drops the reasoning."""
     talk = Talk(gateway, engine, tools=TOOLS)
@@ -402,6 +420,7 @@ def main() -> int:
             fifty_turns,
             clients_change_replies,
             clients_write_arguments_again,
+            nulls_of_a_model,
             blanks_around_reasoning,
             contents_in_parts,
             retries_and_branches,

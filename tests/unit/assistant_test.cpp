@@ -228,7 +228,9 @@ TEST(Assistant, LearnsNothingOfWeight0) {
          {"role": "user", "content": "e"}, {"role": "assistant", "content": "worst", "weight": false},
          {"role": "user", "content": "f"}, {"role": "assistant", "content": "Axolotl's", "train": false},
          {"role": "user", "content": "g"}, {"role": "assistant", "content": "ms-swift's", "loss": false},
-         {"role": "user", "content": "h"}, {"role": "assistant", "content": "both", "train": true, "loss": true}]})";
+         {"role": "user", "content": "h"}, {"role": "assistant", "content": "both", "train": true, "loss": true},
+         {"role": "user", "content": "i"}, {"role": "assistant", "content": "null", "weight": null, "train": false},
+         {"role": "user", "content": "j"}, {"role": "assistant", "content": "at odds", "weight": 1, "loss": false}]})";
   for (const std::string_view source : {kLoop, kTags})
     EXPECT_EQ(learnt_of_json(source, kChat0), (AssistantTexts{"good<|end|>", "plain<|end|>", "both<|end|>"}));
 }

@@ -473,7 +473,7 @@ const NormaliseRow kNormaliseRows[] = {
      R"({"type":"function","function":{"name":"f","arguments":{"a":null}}},)"
      R"({"type":"function","function":{"name":"g","arguments":{"n":{"x":null}}}},)"
      R"({"type":"function","function":{"name":"other","arguments":{"z":null}}}]}],)"
-     R"("tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object",)"
+     R"("tools":[{"type":"function","function":{"name":"f","description":null,"parameters":{"type":"object",)"
      R"("properties":{"a":{"type":"string","default":null}}}}},)"
      R"({"type":"function","function":{"name":"g","parameters":{"type":"object",)"
      R"("properties":{"n":{"type":"object","properties":{"x":{"type":"string"}}}}}}},)"
@@ -481,6 +481,30 @@ const NormaliseRow kNormaliseRows[] = {
      {"tools[0]: without the nulls of a table (null-columns)", "tools[1]: without the nulls of a table (null-columns)",
       "messages[0].tool_calls[0].function.arguments: without the nulls of a table (null-columns)",
       "messages[0].tool_calls[1].function.arguments: without the nulls of a table (null-columns)"}},
+    {"null-columns",  // what may be declared elsewhere stays
+     R"({"messages": [{"role": "assistant", "content": "", "tool_calls": [)"
+     R"({"type": "function", "function": {"name": "all", "arguments": {"a": null, "n": null}}}, )"
+     R"({"type": "function", "function": {"name": "others", "arguments": {"n": null, "o": {"x": null}}}}, )"
+     R"({"type": "function", "function": {"name": "none", "arguments": {"n": null, "t": [{"n": null}]}}}]}],
+        "tools": [{"type": "function", "function": {"name": "all", "parameters": {"properties": {"a": {}},)"
+     R"("allOf": [{"properties": {"n": {}}}]}}},
+         {"type": "function", "function": {"name": "others", "parameters": {"properties": {"o": {"properties": {}}},)"
+     R"("additionalProperties": {"type": ["string", "null"]}}}},
+         {"type": "function", "function": {"name": "none", "parameters": {"properties": {"t": {"prefixItems": [{}],)"
+     R"("items": {"properties": {}}}}, "additionalProperties": false, "$ref": null}}}]})",
+     R"({"messages":[{"role":"assistant","content":"","tool_calls":[)"
+     R"({"type":"function","function":{"name":"all","arguments":{"a":null,"n":null}}},)"
+     R"({"type":"function","function":{"name":"others","arguments":{"n":null,"o":{}}}},)"
+     R"({"type":"function","function":{"name":"none","arguments":{"t":[{"n":null}]}}}]}],)"
+     R"("tools":[{"type":"function","function":{"name":"all","parameters":{"properties":{"a":{}},)"
+     R"("allOf":[{"properties":{"n":{}}}]}}},)"
+     R"({"type":"function","function":{"name":"others","parameters":{"properties":{"o":{"properties":{}}},)"
+     R"("additionalProperties":{"type":["string","null"]}}}},)"
+     R"({"type":"function","function":{"name":"none","parameters":{"properties":{"t":{"prefixItems":[{}],)"
+     R"("items":{"properties":{}}}},"additionalProperties":false}}}]})",
+     {"tools[2]: without the nulls of a table (null-columns)",
+      "messages[0].tool_calls[1].function.arguments: without the nulls of a table (null-columns)",
+      "messages[0].tool_calls[2].function.arguments: without the nulls of a table (null-columns)"}},
     {"null-members",
      R"({"messages": [{"role": "user", "name": null, "content": [null, {"x": null}], "refusal": null}, {"role": )"
      R"(null}, {"role": "user"}], "tools": null})",
@@ -614,6 +638,14 @@ const NormaliseRow kNormaliseRows[] = {
      R"({"from": "gpt", "value": "c", "loss": false}, {"from": "gpt", "value": "d", "train": false}], "tools": []})",
      R"({"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b","weight":0},)"
      R"({"role":"assistant","content":"c","weight":false},{"role":"assistant","content":"d","weight":false}]})",
+     {"messages: made of a line of ShareGPT (sharegpt-request)"}},
+    {"sharegpt-request",  // a table has null where a row had no member
+     R"({"messages": [{"from": "human", "value": "a", "weight": null, "train": null},)"
+     R"({"from": "gpt", "value": "b", "weight": null, "loss": null, "train": false},)"
+     R"({"from": "gpt", "value": "c", "weight": 1, "train": true, "loss": false},)"
+     R"({"from": "gpt", "value": "d", "weight": null, "train": true}]})",
+     R"({"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b","weight":false},)"
+     R"({"role":"assistant","content":"c","weight":false},{"role":"assistant","content":"d","weight":true}]})",
      {"messages: made of a line of ShareGPT (sharegpt-request)"}},
     {"old-functions",
      R"({"messages": [{"role": "assistant", "content": null, "function_call": {"name": "f", "arguments": "{}"}}, )"

@@ -145,7 +145,8 @@ def apply_chat_template(
     if continue_final_message:
         check_continued(add_generation_prompt, return_assistant_tokens_mask)
     if kinds:
-        warn_of_nulls(chats, tools)
+        tools = None if tools is None else list(tools)  # what goes through them once is gone through twice
+        warn_of_nulls(chats, tools, kinds)
     sanitized = None
     by_origin = protect or bool(kinds)
     if sanitize_control_tokens and by_origin and tokenize:

@@ -45,7 +45,9 @@ def test_nulls_of_a_table_are_no_arguments() -> None:
     plain = template.render(called("f", {"a": "x"}), tools=[function("f", {"a": {"type": "string"}})])
     of_table = function("f", {"a": {"type": "string", "enum": None, "description": None}, "n": None})
     row = template.render(called("f", {"a": "x", "n": None}), tools=[of_table])
-    assert row.text == plain.text and row.losses() == plain.losses()
+    assert row.text == plain.text
+    told = [(loss.subject, loss.path) for loss in row.losses() if loss not in plain.losses()]
+    assert told == [("argument", "messages[1].tool_calls[0].function.arguments")]
     declared = function("f", {"a": {"type": "string"}, "n": {"type": "integer"}})
     assert '"n": null' in template.render(called("f", {"a": "x", "n": None}), tools=[declared]).text, "it may be meant"
     assert '"n": null' in template.render(called("f", {"n": None})).text, "nothing says what is declared"
@@ -67,6 +69,93 @@ def test_a_mask_warns_of_nulls_of_a_table(chatml_tokenizer: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         masked({"a": None})
+
+
+class Array:
+    """As an array of numpy, which has no truth value; it needs no numpy."""
+
+    def __init__(self, items: list[Any]) -> None:
+        self.items = items
+
+    def __iter__(self) -> Any:
+        return iter(self.items)
+
+    def __bool__(self) -> bool:
+        raise ValueError("the truth value of an array is ambiguous")
+
+
+@pytest.mark.parametrize("given", [iter, Array, tuple])
+def test_a_mask_takes_tools_that_are_no_list(chatml_tokenizer: str, given: Any) -> None:
+    """What can be gone through once has all its tools in the prompt, as in transformers."""
+    transformers = pytest.importorskip("transformers")
+    tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_file=f"{chatml_tokenizer}/tokenizer.json")
+    tokenizer.chat_template = parlance.Template.builtin("terminal-agent").text
+    tools = [function("f", {"a": {"type": "string"}}), function("g", {})]
+    ids = [
+        parlance.apply_chat_template(tokenizer, called("f", {"a": "x"}), tools=some, mask="assistant")["input_ids"]
+        for some in (tools, given(tools))
+    ]
+    assert ids[0] == ids[1]
+
+
+JUDGED: dict[str, tuple[dict[str, Any], dict[str, Any], bool]] = {
+    "nothing says more": ({}, {"n": None}, True),
+    "no others": ({"additionalProperties": False}, {"n": None}, True),
+    "null says nothing": ({"additionalProperties": None, "allOf": None}, {"n": None}, True),
+    "others": ({"additionalProperties": True}, {"n": None}, False),
+    "typed others": ({"additionalProperties": {"type": ["string", "null"]}}, {"n": None}, False),
+    "patterns": ({"patternProperties": {"^x": {}}}, {"n": None}, False),
+    "a reference": ({"$ref": "#/$defs/all"}, {"n": None}, False),
+    "allOf": ({"allOf": [{"properties": {"n": {}}}]}, {"n": None}, False),
+    "anyOf": ({"anyOf": [{"properties": {"n": {}}}]}, {"n": None}, False),
+    "if": ({"if": {}, "then": {"properties": {"n": {}}}}, {"n": None}, False),
+    "an object within": ({}, {"o": {"n": None}}, True),
+    "an object of a list": ({}, {"l": [{}, {"n": None}]}, True),
+    "an object of a tuple": ({}, {"t": [{"n": None}]}, False),
+    "an open object within": ({}, {"m": {"n": None}}, False),
+}
+WITHIN = {"type": "object", "properties": {"b": {}}}
+PROPERTIES = {
+    "a": {},
+    "o": WITHIN,
+    "l": {"items": WITHIN},
+    "t": {"prefixItems": [{}], "items": WITHIN},
+    "m": {**WITHIN, "additionalProperties": {}},
+}
+
+
+@pytest.mark.parametrize("case", JUDGED)
+def test_nulls_are_a_tables_where_properties_alone_say_what_there_is(chatml_tokenizer: str, case: str) -> None:
+    """The pass and the warning judge alike."""
+    more, arguments, is_of_table = JUDGED[case]
+    tool = function("f", PROPERTIES)
+    tool["function"]["parameters"].update(more)
+    rendering = parlance.Template.builtin("terminal-agent").render(called("f", {"a": "x", **arguments}), tools=[tool])
+    assert ("null" not in rendering.text.split("<tool_call>")[-1]) == is_of_table
+    place = "messages[1].tool_calls[0].function.arguments"
+    assert [loss.path for loss in rendering.losses() if loss.subject == "argument"] == ([place] if is_of_table else [])
+    transformers = pytest.importorskip("transformers")
+    tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_file=f"{chatml_tokenizer}/tokenizer.json")
+    tokenizer.chat_template = parlance.Template.builtin("terminal-agent").text
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        parlance.apply_chat_template(tokenizer, called("f", arguments), tools=[tool], mask="assistant")
+    assert len(told) == is_of_table
+
+
+def test_a_mask_without_calls_does_not_warn_of_nulls(chatml_tokenizer: str) -> None:
+    transformers = pytest.importorskip("transformers")
+    tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_file=f"{chatml_tokenizer}/tokenizer.json")
+    tokenizer.chat_template = parlance.Template.builtin("terminal-agent").text
+    tools = [function("f", {"a": {"type": "string"}})]
+    chat = called("f", {"n": None})
+    unlearnt = [chat[0], {**chat[1], "train": False, "weight": None}]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        parlance.apply_chat_template(tokenizer, chat, tools=tools, mask=["content", "stop"])
+        parlance.apply_chat_template(tokenizer, unlearnt, tools=tools, mask="assistant")
+    with pytest.warns(UserWarning, match="no parameter of 'f'"):
+        parlance.apply_chat_template(tokenizer, chat, tools=tools, mask=["stop", "calls"])
 
 
 @pytest.mark.parametrize("as_dict", [False, True])

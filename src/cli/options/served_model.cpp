@@ -96,6 +96,11 @@ std::vector<std::string> files_of_variables(const VariableWish& wish) {
   return files;
 }
 
+/// No client sends a table: what its calls have, a model wrote, and a session is found again by it.
+void leave_nulls(Passes& passes) {
+  if (!passes.asks_for(Pass::null_columns)) passes.skip(Pass::null_columns);
+}
+
 }  // namespace
 
 Result<serve::ModelOptions> open_served(ServedWish& wish) {
@@ -109,6 +114,7 @@ Result<serve::ModelOptions> open_served(ServedWish& wish) {
     if (!format) return format.error();
     setup.request.reply_format = std::move(*format);
   }
+  leave_nulls(setup.request.read.passes);
   setup.request.control_tokens = (*tokenizer)->control_texts();
   setup.open_reader();
   std::vector<std::string> tokenizer_files = (*tokenizer)->facts().files;

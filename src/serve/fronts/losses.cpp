@@ -90,6 +90,15 @@ constexpr UnservedValue kUnservedValues[] = {
     {"prompt_logprobs", "0", "no effect: no engine is asked for it here"},
     {"truncation", "\"auto\"", "no effect: nothing is left out of a conversation that is too long, which is an error"}};
 
+/// What these have where they ask for nothing: one beam, factors of 1, and -1 where there is no limit or it is off.
+struct NeutralValue {
+  std::string_view name;
+  std::int64_t value;
+};
+constexpr NeutralValue kNeutral[] = {{"length_penalty", 1}, {"logprob_start_len", -1},
+                                     {"n_predict", -1},     {"num_beams", 1},
+                                     {"tfs_z", 1},          {"top_n_sigma", -1}};
+
 /// Ids of a prompt, under the names of routes and clients that take some. A chat makes its prompt of messages.
 constexpr std::string_view kIdsOfPrompts[] = {"prompt_token_ids", "tokens", "token_ids", "input_ids"};
 
@@ -108,10 +117,21 @@ constexpr std::string_view kObeyed[] = {"tool_choice",    "parallel_tool_calls",
 constexpr std::size_t kMostInLog = 16;
 constexpr std::size_t kMostOfPath = 128;  // bytes: a member may have any name, which is the client's text
 
+/// Is it this number, written as a whole one or as a real?
+bool is_number(Value given, std::int64_t number) {
+  return given.is(Kind::real) ? given.real == static_cast<double>(number)
+                              : given.is_small_int() && given.integer == number;
+}
+
+bool is_neutral(std::string_view name, Value given) {
+  return std::any_of(std::begin(kNeutral), std::end(kNeutral),
+                     [&](const NeutralValue& one) { return one.name == name && is_number(given, one.value); });
+}
+
 /// Asks for nothing.
 bool says_nothing(Value given) {
-  if (given.is_undefined() || given.is_none()) return true;
-  if (given.is(Kind::boolean) || given.is_small_int()) return given.integer == 0;
+  if (given.is_undefined() || given.is_none() || is_number(given, 0)) return true;
+  if (given.is(Kind::boolean)) return given.integer == 0;
   if (given.is_string()) return given.text().empty();
   return given.is(Kind::dict) ? given.members().empty() : given.is_sequence() && given.items().empty();
 }
@@ -129,7 +149,7 @@ void add_unserved_members(Value object, const std::string& before, Losses& into)
     const std::string_view name = member.key.text();
     const bool is_known = std::binary_search(std::begin(kUnserved), std::end(kUnserved), name);
     const bool only_text = name == "modalities" && json_text(member.value) == R"(["text"])";
-    if (!is_known || only_text || says_nothing(member.value)) continue;
+    if (!is_known || only_text || is_neutral(name, member.value) || says_nothing(member.value)) continue;
     const std::string path = before + std::string(name);
     if (!is_told(path, into)) add(into, "setting", path, "no effect: no engine is asked for it here");
   }
