@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from typing import Any
 
 import parlance
+import parlance._tables
 import pytest
+from material import ROOT
 
 CHAT = parlance.Template.builtin("chatml")
 WHOLE_CALLS = "{% for m in messages %}{{ m.role }}:{{ m.content }}{% if m.tool_calls %}{{ m.tool_calls | tojson }}{% endif %};{% endfor %}"
@@ -189,3 +192,10 @@ def test_media_of_any_class_stand_in_their_parts(part: dict[str, Any]) -> None:
     assert template.render(chat).text == "<media>What is it?"
     with pytest.raises(TypeError, match=r"messages\[0\]\.content\[0\]\.text: an object of type Picture is not JSON"):
         template.render([{"role": "user", "content": [{"type": "text", "text": Picture()}]}])
+
+
+def test_the_words_of_schemas_that_declare_more_are_those_of_the_pass() -> None:
+    source = (ROOT / "src" / "conversation" / "null_columns.cpp").read_text()
+    listed = re.search(r"kDeclareMore\[\] = \{(.*?)\}", source, re.DOTALL)
+    assert listed
+    assert tuple(re.findall(r'"([^"]+)"', listed[1])) == parlance._tables._DECLARES_MORE
