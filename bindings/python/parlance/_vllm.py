@@ -235,12 +235,28 @@ def add_to(made: dict[str, Any], delta: Mapping[str, Any]) -> None:
             known["function"]["arguments"] = known["function"].get("arguments", "") + call["function"].get("arguments", "")
 
 
+# The argument that a tool has which takes a text instead of arguments, as vLLM shows it to the model.
+_FREE_TEXT = {"type": "object", "properties": {"input": {"type": "string"}}, "required": ["input"], "additionalProperties": False}
+
+
 def plain_tools(tools: Sequence[Any] | None) -> list[dict[str, Any]] | None:
-    """vLLM's tools as those of chat completions; those of other kinds than functions are left out."""
-    made = []
-    for tool in tools or ():
-        one = tool if isinstance(tool, Mapping) else tool.model_dump(exclude_none=True)
-        function = one.get("function") or {name: value for name, value in one.items() if name != "type"}
-        if one.get("type", "function") == "function" and function.get("name"):
-            made.append({"type": "function", "function": dict(function)})
-    return made or None
+    """vLLM's tools as those of chat completions: the functions that it shows to the model, under the names that it gives them.
+
+    A function of a namespace has both names, a `custom` tool takes a text; what vLLM does not show (web search, say) is left out.
+    """
+    return [made for tool in tools or () for made in _functions(tool)] or None
+
+
+def _functions(tool: Any) -> list[dict[str, Any]]:
+    one = tool if isinstance(tool, Mapping) else tool.model_dump(exclude_none=True)
+    kind = one.get("type", "function")
+    function = dict(one.get("function") or {name: value for name, value in one.items() if name != "type"})
+    name = function.get("name")
+    if not name:
+        return []
+    if kind == "namespace":
+        inner = [made["function"] for tool in one.get("tools", ()) if tool.get("type") == "function" for made in _functions(tool)]
+        return [{"type": "function", "function": {**made, "name": f"{name}__{made['name']}"}} for made in inner]
+    if kind == "custom":
+        function = {"name": name, "description": function.get("description", ""), "parameters": _FREE_TEXT}
+    return [{"type": "function", "function": function}] if kind in ("function", "custom") else []

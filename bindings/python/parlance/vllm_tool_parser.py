@@ -148,6 +148,8 @@ def _choice(choice: Any) -> str:
     """'auto', 'required', 'none' or the tool's name."""
     if choice is None or isinstance(choice, str):
         return choice or "auto"
+    if hasattr(choice, "mode"):  # some tools of those that there are: whether one has to be called
+        return str(choice.mode)
     return str(getattr(choice, "function", choice).name)
 
 

@@ -39,6 +39,7 @@ try:
     from vllm.parser.parser_manager import ParserManager
     from vllm.reasoning import ReasoningParserManager
     from vllm.tool_parsers import ToolParserManager
+    from vllm.tool_parsers.tool_strict_level import ToolStrictLevel
 except ImportError as error:
     print("skipped:", error)
     sys.exit(77)
@@ -47,6 +48,12 @@ try:  # from 0.33 on
     from vllm.entrypoints.openai.chat_completion.stream_processor import ChatStreamProcessor
 except ImportError:
     ChatStreamProcessor = None
+
+try:  # from the release on whose parsers are shown all tools of the Responses API
+    from vllm.entrypoints.openai.responses.protocol import ResponsesRequest
+    from vllm.tool_parsers.utils import get_function_tools  # noqa: F401
+except ImportError:
+    ResponsesRequest = None
 
 PARAMETERS = {"type": "object", "properties": {"at": {"type": "string"}, "times": {"type": "integer"}}}
 TOOLS = [{"type": "function", "function": {"name": name, "description": "Looks.", "parameters": PARAMETERS}} for name in ("look", "find")]
@@ -400,6 +407,39 @@ def constraints() -> None:
     check(whole[1].endswith("</tool_call>") and not whole[2], "calls that are not wanted are text, not", whole)
 
 
+def tools_of_responses() -> None:
+    """The kinds of tools that the Responses API has are read, and constrained, as vLLM's own parser for the template does it."""
+    if ResponsesRequest is None:
+        print("skipped: this vLLM has no tools of other kinds than functions")
+        return
+    tokenizer = tokenizer_for(corpus_template("templates/trl--qwen3_instruct_2507.jinja"), "<tool_call> </tool_call>")
+    state = {"type": "function", "name": "state", "parameters": {"type": "object", "properties": {}}}
+    namespace = {"type": "namespace", "name": "app", "description": "An app.", "tools": [state]}
+    custom = {"type": "custom", "name": "patch", "description": "Changes files."}
+    allowed = {"type": "allowed_tools", "mode": "required", "tools": [{"type": "custom", "name": "patch"}]}
+    for tools, choice, name, arguments in (
+        ([namespace], "required", "app__state", {}),
+        ([custom], "required", "patch", {"input": "x"}),
+        ([namespace, custom], {"type": "custom", "name": "patch"}, "patch", {"input": "x"}),
+        ([namespace, custom], allowed, "patch", {"input": "x"}),
+    ):
+        asked = ResponsesRequest.model_validate({"input": "hi", "tools": tools, "tool_choice": choice})
+        reply = f"<tool_call>\n{json.dumps({'name': name, 'arguments': arguments})}\n</tool_call>"
+        read = []
+        for parser in (ToolParserManager.get_tool_parser("hermes"), ToolParserManager.get_tool_parser("parlance")):
+            one = parser(tokenizer, asked.tools)
+            got = one.extract_tool_calls(reply, asked)
+            read.append((got.content or "", [(call.function.name, json.loads(call.function.arguments)) for call in got.tool_calls]))
+        check(read[1] == read[0] == ("", [(name, arguments)]), name, "is read as", read[1], "by hand", read[0])
+        tag = one.get_structural_tag(asked, strict_level=ToolStrictLevel.PARAMETER)
+        check(tag is not None, name, "is not constrained")
+        if tag is not None:
+            bound = xgrammar.Grammar.from_structural_tag(tag)
+            takes = xgrammar.testing._is_grammar_accept_string
+            check(takes(bound, reply), name, choice, "does not take", repr(reply), "\n", tag)
+            check(not takes(bound, reply.replace(name, "other")), name, "takes another tool")
+
+
 def main() -> int:
     if not CORPUS.exists():
         print("skipped: the templates of the families are of the corpus, which is not there")
@@ -411,6 +451,7 @@ def main() -> int:
     hostile()
     ids_and_prompts()
     constraints()
+    tools_of_responses()
     print(f"vLLM {RELEASE}: {len(failed)} differences", *failed[:20], sep="\n")
     return 1 if failed else 0
 
