@@ -607,6 +607,21 @@ def test_ollama_faults() -> None:
             same((fault, answer.content, answer.error["code"]), (fault, "Hel", code))
 
 
+def test_ollama_breaks_off_a_loop() -> None:
+    """It ends a reply that repeats a token, or any white space, by the end of its body alone. Of others, that is how it dies."""
+    (word,), spaces = ENGINE.ids_of("x"), [*ENGINE.ids_of(" "), *ENGINE.ids_of("\n")]
+    with OLLAMA.start(*LIMITS) as gateway:
+        for ids, text in ([word] * 60, "x" * 31), (spaces * 30, " \n" * 15 + " "):
+            ENGINE.script({"ids": ids, "end_after": 31})
+            whole, stream = gateway.chat(), gateway.chat(stream=True)
+            same((whole.status, whole.content, whole.json["choices"][0]["finish_reason"]), (200, text, "length"))
+            same((stream.content, stream.events[-1]["choices"][0]["finish_reason"]), (text, "length"))
+            ENGINE.script({"ids": ids, "end_after": 20})
+            same(gateway.chat().error["code"], "engine_died")
+            ENGINE.script({"ids": ids, "die_after": 31})
+            same(gateway.chat().error["code"], "engine_died")
+
+
 def test_a_server_that_takes_text_alone() -> None:
     kind = BY_NAME["openai-completions"]
     for status in (400, 422, 500):

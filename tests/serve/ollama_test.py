@@ -103,6 +103,22 @@ def contexts(checks: Checks) -> None:
         checks.equal(done.returncode, 0, f"a replay: {done.stdout}{done.stderr}")
 
 
+def options(checks: Checks) -> None:
+    """Integers may have a point, as Ollama takes them; other numbers are as they are."""
+    given = {"num_predict": 8.7, "top_k": 40.0, "seed": 3e2, "temperature": 0.5}
+    with served() as (engine, gateway):
+        for path, more in ((CHAT, {"messages": [{"role": "user", "content": "Hi"}]}), (GENERATE, {"prompt": "Hi", "raw": True})):
+            answer = gateway.ask(path, {"model": "m", **more, "options": given, "stream": False})
+            checks.equal(answer.status, 200, f"{path}: {answer.text[:200]}")
+            body = engine.asked("/completion")[-1].body
+            sent = [body["n_predict"], body["top_k"], body["seed"], body["temperature"]]
+            checks.equal(repr(sent), "[8, 40, 300, 0.5]", f"{path}: integers, without what is behind the point")
+            for wrong in ({"top_k": "4"}, {"seed": 1e300}, {"num_predict": True}):
+                checks.equal(gateway.ask(path, {"model": "m", **more, "options": wrong}).status, 400, f"{path}: {wrong}")
+        chat = gateway.ask("/v1/chat/completions", {"messages": [{"role": "user", "content": "Hi"}], "max_tokens": 8.7})
+        checks.equal(chat.status, 400, "OpenAI's integers are integers")
+
+
 def gguf(**members: str | int) -> bytes:
     """A file with these keys alone; '__' stands for a dot."""
 
@@ -149,7 +165,7 @@ def shown(checks: Checks) -> None:
 
 def main() -> int:
     checks = Checks()
-    for test in (loading, contexts, shown):
+    for test in (loading, contexts, options, shown):
         test(checks)
     return checks.end()
 

@@ -1,4 +1,5 @@
 // Ollama: POST /api/generate with `raw`, which takes and gives text alone.
+#include "base/ascii.h"
 #include "parlance/json.h"
 #include "serve/backends/http_engine.h"
 
@@ -62,12 +63,29 @@ void read_ollama_tokens(Value event, unsigned alternatives, std::vector<SampledT
   }
 }
 
+/// Counts equal pieces. Ollama breaks off a reply that repeats one more than 30 times, and any white space is equal.
+class OllamaRepeats {
+ public:
+  void take(std::string_view text) {
+    const std::string_view piece = ascii::trimmed(text);
+    count_ = piece == last_ ? count_ + 1 : 0;
+    if (count_ == 0) last_ = piece;
+  }
+  bool is_loop() const { return count_ >= kMost; }
+
+ private:
+  static constexpr unsigned kMost = 30;
+  std::string last_;
+  unsigned count_ = 0;
+};
+
 class OllamaEvents final : public ReplyEvents {
  public:
   explicit OllamaEvents(unsigned alternatives) : alternatives_(alternatives) {}
   void read(Value event, std::vector<SampledToken>& into) override {
     if (!event["response"].is_string()) throw no_engine_answer("no response");
     read_ollama_tokens(event, alternatives_, into);
+    repeats_.take(event["response"].text());
     finished_ = event["done"].is(Kind::boolean) && event["done"].integer != 0;
     if (!finished_) return;
     end_.length = event["done_reason"].text() == "length";
@@ -75,10 +93,16 @@ class OllamaEvents final : public ReplyEvents {
     end_.sampled_tokens = count_of(event["eval_count"]).value_or(0);
   }
   bool finished() const override { return finished_; }
-  GenerationEnd end() const override { return end_; }
+  bool ends_without_a_word() const override { return repeats_.is_loop(); }
+  GenerationEnd end() const override {
+    GenerationEnd end = end_;
+    if (!finished_) end.length = true;
+    return end;
+  }
 
  private:
   const unsigned alternatives_;
+  OllamaRepeats repeats_;
   bool finished_ = false;
   GenerationEnd end_;
 };
