@@ -209,6 +209,15 @@ def test_a_context_that_the_engine_does_not_tell() -> None:
             same(body["max_tokens"], 3000 - len(ENGINE.ids_of(body["prompt"])))
 
 
+def test_a_context_that_ollama_has_not() -> None:
+    """It gives no model a longer context than that was made for, whatever is asked."""
+    ENGINE.script({"text": HELLO}, made_for=2000)
+    with OLLAMA.start(settings="?context=3000") as gateway:
+        same((gateway.chat().status, OLLAMA.asked()[-1].body["options"]["num_ctx"]), (200, 2000))
+        same(gateway.ask("/v1/models").json["data"][0]["max_model_len"], 2000)
+        same(gateway.chat("x" * 2500).error["code"], "context_length_exceeded")
+
+
 def test_a_prompt_that_the_engine_cuts() -> None:
     """Where the engine's figures alone show it, it is a loss."""
     for kind in (BY_NAME["openai-completions"], OLLAMA):
@@ -512,6 +521,12 @@ def test_a_model_of_several() -> None:
     with BY_NAME["vllm"].start(settings="?model=yours") as gateway:
         answer = gateway.chat()
         same((answer.status, answer.error["code"]), (503, "engine_other_model"))
+        assert "'yours', but mine" in answer.error["message"], answer.text
+    with OLLAMA.start(settings="?model=mine") as gateway:
+        same((gateway.chat().status, OLLAMA.asked()[-1].body["model"]), (200, "mine"))
+    with OLLAMA.start(settings="?model=yours") as gateway:
+        answer = gateway.chat()
+        same((answer.status, answer.error["code"], len(OLLAMA.asked())), (503, "engine_other_model", 1))
         assert "'yours', but mine" in answer.error["message"], answer.text
 
 

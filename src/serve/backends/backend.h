@@ -37,6 +37,7 @@ struct BackendFacts {
 struct EngineInfo {
   std::string model{};                    ///< its own name of the model; "": it says none
   std::optional<std::int64_t> context{};  ///< tokens that a prompt and its reply may have together
+  std::optional<std::int64_t> most{};  ///< of those that it has as many of as it is asked for: how many it has at most
 };
 
 /// Whether one reply of a request has a slot of its engine, or a place in the queue. Its others may then wait however

@@ -107,6 +107,21 @@ class OllamaEvents final : public ReplyEvents {
   GenerationEnd end_;
 };
 
+std::string joined(const std::vector<std::string>& names) {
+  std::string all;
+  for (const std::string& name : names) all.append(all.empty() ? "" : ", ").append(name);
+  return all;
+}
+
+/// For how long a context the model was made, more than which Ollama gives it in no case.
+std::optional<std::int64_t> context_of(Value facts) {
+  for (const DictEntry& fact : facts.members()) {
+    const std::optional<std::int64_t> tokens = count_of(fact.value);
+    if (fact.key.text().ends_with(".context_length") && tokens.value_or(0) > 0) return tokens;
+  }
+  return std::nullopt;
+}
+
 class Ollama final : public HttpEngine {
  public:
   explicit Ollama(BackendOptions options)
@@ -117,15 +132,15 @@ class Ollama final : public HttpEngine {
   /// The model that was named; else the one that it has.
   Task<EngineInfo> ask() override {
     EngineInfo made{.model = wanted()};
-    if (!made.model.empty()) co_return made;
-    const std::optional<Document> document = co_await ask_json(client(), "GET", "/api/tags", {}, headers());
-    const std::span<const Value> models = document ? document->root()["models"].items() : std::span<const Value>();
-    if (models.size() != 1) {
-      throw EngineFailure(EngineFailure::Kind::other, "Ollama at " + address().url() + " has " +
-                                                          std::to_string(models.size()) +
-                                                          " models: name one in the URL, ?model=NAME");
+    if (made.model.empty()) made.model = co_await only_model();
+    const std::string body = JsonWriter('{').text("model", made.model).take();
+    const std::optional<Document> shown = co_await ask_json(client(), "POST", "/api/show", body, headers());
+    if (!shown) {
+      const std::string names = joined(co_await names_of_models());
+      throw EngineFailure(EngineFailure::Kind::other, "Ollama at " + address().url() + " has no model '" + made.model +
+                                                          "', but " + (names.empty() ? "none" : names));
     }
-    made.model = models.front()["name"].text();
+    made.most = context_of(shown->root()["model_info"]);
     co_return made;
   }
 
@@ -137,6 +152,23 @@ class Ollama final : public HttpEngine {
   }
   std::unique_ptr<ReplyEvents> events_of(const Generation& generation) const override {
     return std::make_unique<OllamaEvents>(generation.logprobs.value_or(0));
+  }
+
+ private:
+  Task<std::vector<std::string>> names_of_models() {
+    std::vector<std::string> names;
+    const std::optional<Document> document = co_await ask_json(client(), "GET", "/api/tags", {}, headers());
+    if (!document) co_return names;
+    for (const Value& model : document->root()["models"].items()) names.emplace_back(model["name"].text());
+    co_return names;
+  }
+
+  Task<std::string> only_model() {
+    const std::vector<std::string> names = co_await names_of_models();
+    if (names.size() == 1) co_return names.front();
+    throw EngineFailure(EngineFailure::Kind::other, "Ollama at " + address().url() + " has " +
+                                                        std::to_string(names.size()) +
+                                                        " models: name one in the URL, ?model=NAME");
   }
 };
 

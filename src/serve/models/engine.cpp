@@ -100,6 +100,7 @@ Task<std::vector<std::string>> check_engine(const ServedModel& model) {
   std::vector<std::string> warnings;
   EngineInfo info = co_await model.backend->ask();
   if (!info.context) info.context = context_setting(model.backend->address());
+  if (info.context && info.most) info.context = std::min(*info.context, *info.most);
   const BackendFacts& facts = model.backend->facts();
   if (!facts.takes_ids) {
     warnings.push_back(
