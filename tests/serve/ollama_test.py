@@ -115,8 +115,32 @@ def options(checks: Checks) -> None:
             checks.equal(repr(sent), "[8, 40, 300, 0.5]", f"{path}: integers, without what is behind the point")
             for wrong in ({"top_k": "4"}, {"seed": 1e300}, {"num_predict": True}):
                 checks.equal(gateway.ask(path, {"model": "m", **more, "options": wrong}).status, 400, f"{path}: {wrong}")
+            gateway.ask(path, {"model": "m", **more, "options": {"num_predict": 0}})
+            checks.that(engine.asked("/completion")[-1].body.get("n_predict", 4096) > 100, f"{path}: 0 is no limit")
         chat = gateway.ask("/v1/chat/completions", {"messages": [{"role": "user", "content": "Hi"}], "max_tokens": 8.7})
         checks.equal(chat.status, 400, "OpenAI's integers are integers")
+
+
+def wrong_members(checks: Checks) -> None:
+    """What Ollama refuses of the members that it knows."""
+    chat: Json = {"model": "m", "messages": [{"role": "user", "content": "Hi"}], "stream": False}
+    raw: Json = {"model": "m", "prompt": "Hi", "raw": True, "stream": False}
+    good, bad = (0, -1, 2.5, "0", "5m", "-1s", "1h30m", "1.5h", "10ms", None), ("", "5", "x", "5 m", "m", "1..5s", "1h3", True, [], {})
+    with served() as (engine, gateway):
+        for keep in (*good, *bad):
+            answer = gateway.ask(CHAT, {**chat, "keep_alive": keep})
+            checks.equal(answer.status, 200 if any(keep is one for one in good) else 400, f"keep_alive {keep!r}")
+        for name, wrong in (("raw", 1), ("truncate", "x"), ("shift", 0), ("logprobs", 2)):
+            for path, body in ((CHAT, chat), (GENERATE, {**raw, "raw": False})):
+                answer = gateway.ask(path, {**body, name: wrong})
+                checks.that(answer.status == 400 and answer.json["error"].startswith(f"{name} must be"), f"{path} {name}", answer.text)
+        count = len(prompts_of(engine))
+        for name, value in (("system", "x"), ("template", "x"), ("context", [1])):
+            answer = gateway.ask(GENERATE, {**raw, name: value})
+            checks.that(answer.status == 400 and name in answer.json["error"], f"raw with {name}", answer.text)
+        checks.equal(len(prompts_of(engine)), count, "no engine was asked")
+        for name, nothing in (("system", ""), ("template", None), ("context", [])):
+            checks.equal(gateway.ask(GENERATE, {**raw, name: nothing}).status, 200, f"raw without {name}")
 
 
 def gguf(**members: str | int) -> bytes:
@@ -165,7 +189,7 @@ def shown(checks: Checks) -> None:
 
 def main() -> int:
     checks = Checks()
-    for test in (loading, contexts, options, shown):
+    for test in (loading, contexts, options, wrong_members, shown):
         test(checks)
     return checks.end()
 

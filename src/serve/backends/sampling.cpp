@@ -219,7 +219,7 @@ Result<SamplingSettings> read_sampling(Value request, std::int64_t least_tokens)
       const bool is_limit = static_cast<Setting>(number) == Setting::max_tokens;
       if (is_limit && given.integer < least_tokens && name != ".num_predict")
         return wrong(name, "at least " + std::to_string(least_tokens));
-      if (is_limit && given.integer < 0) break;  // Ollama: no limit
+      if (is_limit && given.integer <= 0 && name == ".num_predict") break;  // Ollama: no limit
       made.values.emplace_back(static_cast<Setting>(number), json_text(given));
       break;
     }

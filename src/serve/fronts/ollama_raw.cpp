@@ -18,12 +18,23 @@ struct RawAsked {
   std::string model_name;
 };
 
+/// What would have no effect where no template takes part.
+Result<void> check_raw(Value body) {
+  if (Result<void> given = refuse_suffix(body); !given) return given;
+  for (const std::string_view name : {"template", "system", "context"}) {
+    if (body[name].text().empty() && body[name].items().empty()) continue;
+    return Error(ErrorCode::conversation,
+                 std::string(name) + ": raw mode does not support template, system, or context")
+        .input(std::string(name));
+  }
+  return check_member_values(body, ReplyApi::ollama);
+}
+
 Result<std::unique_ptr<RawAsked>> read_raw(const Call& call, Value body, const ModelRef& model) {
   auto made = std::make_unique<RawAsked>(
       RawAsked{{.model = model, .api = "ollama", .id = random_id("")}, std::string(body["model"].text())});
   if (made->model_name.empty()) made->model_name = model->name;
-  if (Result<void> given = refuse_suffix(body); !given) return given.error();
-  if (Result<void> checked = check_member_values(body, ReplyApi::ollama); !checked) return checked.error();
+  if (Result<void> checked = check_raw(body); !checked) return checked.error();
   ContinuationsAsked& asked = made->asked;
   Result<std::vector<std::vector<TokenId>>> prompts = read_prompts(body["prompt"], *model);
   if (!prompts) return prompts.error();
