@@ -622,6 +622,22 @@ def test_ollama_faults() -> None:
             same((fault, answer.content, answer.error["code"]), (fault, "Hel", code))
 
 
+def test_the_token_that_ollama_puts_in_front() -> None:
+    """A prompt that begins with it goes without it, or the model would see it twice."""
+    begin = "<|im_start|>"
+    (first,) = ENGINE.ids_of(begin)
+    name, kind, pre = "tokenizer.ggml.add_bos_token", "tokenizer.ggml.model", "tokenizer.ggml.pre"
+    for facts, sent in (({name: True}, 0), ({name: False}, 1), ({}, 1), ({kind: "llama"}, 0), ({kind: "gpt2", pre: "llama-bpe"}, 0),
+                        ({kind: "llama", name: False}, 1), ({kind: "gpt2", pre: "qwen2"}, 1)):  # fmt: skip
+        for at in (first, first + 1):
+            ENGINE.script({"text": HELLO}, facts=facts | {"tokenizer.ggml.bos_token_id": at})
+            with OLLAMA.start() as gateway:
+                same(gateway.chat().status, 200)
+                prompt = OLLAMA.asked()[-1].body["prompt"]
+                same((facts, at, prompt.startswith(begin)), (facts, at, sent == 1 or at != first))
+                same(prompt.removeprefix(begin).startswith("system"), True)
+
+
 def test_ollama_breaks_off_a_loop() -> None:
     """It ends a reply that repeats a token, or any white space, by the end of its body alone. Of others, that is how it dies."""
     (word,), spaces = ENGINE.ids_of("x"), [*ENGINE.ids_of(" "), *ENGINE.ids_of("\n")]

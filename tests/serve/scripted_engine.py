@@ -34,6 +34,7 @@ Other members of a script, which all replies share:
 
     context       tokens (4096)
     made_for      tokens that Ollama's model was made for (4096)
+    facts         more of what Ollama's /api/show says of its model
     model         the name of the model ("scripted")
     plain         true: /v1/completions takes no ids, and gives none; a status: that of its refusal (400)
     cuts          tokens: /v1/completions and Ollama read no more of a prompt, and say so by their figures alone
@@ -346,7 +347,7 @@ class ScriptedEngine:
             return 200, {"models": [{"name": model, "model": model}]}
         if path == "/api/show":
             known = body.get("model") == model
-            facts = {"general.architecture": "x", "x.context_length": self.given.get("made_for", 4096)}
+            facts = {"general.architecture": "x", "x.context_length": self.given.get("made_for", 4096)} | self.given.get("facts", {})
             return (200, {"model_info": facts}) if known else (404, {"error": f"model '{body.get('model')}' not found"})
         if path == "/api/version":
             return 200, {"version": "0.30.0"}

@@ -122,6 +122,16 @@ std::optional<std::int64_t> context_of(Value facts) {
   return std::nullopt;
 }
 
+/// The token that Ollama puts in front of each prompt, a raw one too; where the file does not say it, by the kind of
+/// its vocabulary.
+TokenId first_of(Value facts) {
+  const Value adds = facts["tokenizer.ggml.add_bos_token"];
+  const bool usual =
+      facts["tokenizer.ggml.model"].text() == "llama" || facts["tokenizer.ggml.pre"].text() == "llama-bpe";
+  const bool does = adds.is(Kind::boolean) ? adds.integer != 0 : usual;
+  return does ? id_of(facts["tokenizer.ggml.bos_token_id"]) : -1;
+}
+
 class Ollama final : public HttpEngine {
  public:
   explicit Ollama(BackendOptions options)
@@ -141,6 +151,7 @@ class Ollama final : public HttpEngine {
                                                           "', but " + (names.empty() ? "none" : names));
     }
     made.most = context_of(shown->root()["model_info"]);
+    made.first = first_of(shown->root()["model_info"]);
     co_return made;
   }
 
