@@ -143,6 +143,18 @@ def wrong_members(checks: Checks) -> None:
             checks.equal(gateway.ask(GENERATE, {**raw, name: nothing}).status, 200, f"raw without {name}")
 
 
+def raw_logprobs(checks: Checks) -> None:
+    """Those of a raw prompt's reply, whole and in lines; the token that ends it has none, as with Ollama."""
+    raw: Json = {"model": "m", "prompt": "Hi", "raw": True, "logprobs": True, "top_logprobs": 2}
+    with served() as (_, gateway):
+        whole = gateway.ask(GENERATE, {**raw, "stream": False}).json
+        checks.equal("".join(one["token"] for one in whole["logprobs"]), "Yes.", "tokens")
+        checks.each(whole["logprobs"], lambda one: one["logprob"] < 0 and len(one["top_logprobs"]) == 2, "their figures")
+        lines = [json.loads(line) for line in gateway.ask(GENERATE, raw).text.splitlines()]
+        checks.equal([one for line in lines for one in line.get("logprobs", [])], whole["logprobs"], "in lines")
+        checks.that("logprobs" not in gateway.ask(GENERATE, {**raw, "logprobs": False, "top_logprobs": 0, "stream": False}).json, "none")
+
+
 def gguf(**members: str | int) -> bytes:
     """A file with these keys alone; '__' stands for a dot."""
 
@@ -189,7 +201,7 @@ def shown(checks: Checks) -> None:
 
 def main() -> int:
     checks = Checks()
-    for test in (loading, contexts, options, wrong_members, shown):
+    for test in (loading, contexts, options, wrong_members, raw_logprobs, shown):
         test(checks)
     return checks.end()
 

@@ -7,6 +7,7 @@
 #include "serve/fronts/continuations.h"
 #include "serve/fronts/request_parts.h"
 #include "serve/fronts/shapes/member_values.h"
+#include "serve/fronts/token_texts.h"
 #include "serve/random_id.h"
 
 namespace parlance::serve {
@@ -45,6 +46,7 @@ Result<std::unique_ptr<RawAsked>> read_raw(const Call& call, Value body, const M
   asked.sampling = std::move(*sampling);
   add_unserved(*model, body, asked.losses);
   if (Result<void> form = read_form(call, body, asked); !form) return form.error();
+  asked.logprobs = logprobs_of(body);
   asked.stream = flag_of(body["stream"], true);
   const SessionHints hints = hints_of(call.exchange.request(), body);
   asked.named = !hints.session.empty();
@@ -56,7 +58,8 @@ Result<std::unique_ptr<RawAsked>> read_raw(const Call& call, Value body, const M
 class RawForm final : public ContinuationForm {
  public:
   RawForm(const RawAsked& request, const Continuation& one)
-      : one_(one),
+      : asked_(request.asked),
+        one_(one),
         writer_(
             ReplyApi::ollama,
             {.model = request.model_name, .created = static_cast<std::int64_t>(std::time(nullptr)), .generate = true}) {
@@ -64,7 +67,10 @@ class RawForm final : public ContinuationForm {
   }
 
   ReplyApi api() const override { return ReplyApi::ollama; }
-  std::string piece(std::size_t, std::string_view text, std::span<const SampledToken>) override {
+  std::string piece(std::size_t, std::string_view text, std::span<const SampledToken> tokens) override {
+    const ServedModel& model = *asked_.model;
+    for (const SampledToken& token : asked_.logprobs ? tokens : std::span<const SampledToken>())
+      if (!model.is_stop(token.id)) tell_logprobs(writer_, *model.tokenizer, std::span(&token, 1), false);
     ReplyEvent event;
     event.kind = ReplyEvent::Kind::content;
     event.text = text;
@@ -95,6 +101,7 @@ class RawForm final : public ContinuationForm {
   }
 
   using Clock = std::chrono::steady_clock;
+  const ContinuationsAsked& asked_;
   const Continuation& one_;
   ReplyApiWriter writer_;
   const Clock::time_point begun_ = Clock::now();
