@@ -105,7 +105,7 @@ def contexts(checks: Checks) -> None:
 
 def options(checks: Checks) -> None:
     """Integers may have a point, as Ollama takes them; other numbers are as they are."""
-    given = {"num_predict": 8.7, "top_k": 40.0, "seed": 3e2, "temperature": 0.5}
+    given: Json = {"num_predict": 8.7, "top_k": 40.0, "seed": 3e2, "temperature": 0.5}
     with served() as (engine, gateway):
         for path, more in ((CHAT, {"messages": [{"role": "user", "content": "Hi"}]}), (GENERATE, {"prompt": "Hi", "raw": True})):
             answer = gateway.ask(path, {"model": "m", **more, "options": given, "stream": False})
@@ -125,11 +125,12 @@ def wrong_members(checks: Checks) -> None:
     """What Ollama refuses of the members that it knows."""
     chat: Json = {"model": "m", "messages": [{"role": "user", "content": "Hi"}], "stream": False}
     raw: Json = {"model": "m", "prompt": "Hi", "raw": True, "stream": False}
-    good, bad = (0, -1, 2.5, "0", "5m", "-1s", "1h30m", "1.5h", "10ms", None), ("", "5", "x", "5 m", "m", "1..5s", "1h3", True, [], {})
+    good: tuple[Any, ...] = (0, -1, 2.5, "0", "5m", "-1s", "1h30m", "1.5h", "10ms", None)
+    bad: tuple[Any, ...] = ("", "5", "x", "5 m", "m", "1..5s", "1h3", True, [], {})
     with served() as (engine, gateway):
-        for keep in (*good, *bad):
-            answer = gateway.ask(CHAT, {**chat, "keep_alive": keep})
-            checks.equal(answer.status, 200 if any(keep is one for one in good) else 400, f"keep_alive {keep!r}")
+        for values, status in ((good, 200), (bad, 400)):
+            for keep in values:
+                checks.equal(gateway.ask(CHAT, {**chat, "keep_alive": keep}).status, status, f"keep_alive {keep!r}")
         for name, wrong in (("raw", 1), ("truncate", "x"), ("shift", 0), ("logprobs", 2)):
             for path, body in ((CHAT, chat), (GENERATE, {**raw, "raw": False})):
                 answer = gateway.ask(path, {**body, name: wrong})
