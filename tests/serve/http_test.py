@@ -158,7 +158,7 @@ def broken_http(gateway: Gateway, checks: Checks) -> None:
         whole = talk(gateway, b"GET " + target + b" HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
         checks.that(whole.startswith(b"HTTP/1.1 200"), f"a target with its host: {target!r}: {whole[:200]!r}")
     nowhere = talk(gateway, b"GET http://localhost HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
-    checks.that(nowhere.endswith(b"parlance is running\n"), f"a host alone: {nowhere[:200]!r}")
+    checks.that(nowhere.endswith(b"\r\n\r\nOllama is running"), f"a host alone: {nowhere[:200]!r}")
     old = talk(gateway, b"GET /health HTTP/1.0\r\n\r\n")
     checks.that(old.startswith(b"HTTP/1.0 200") and b"Connection: close" in old, f"HTTP/1.0: {old!r}")
     checks.that(

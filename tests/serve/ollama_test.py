@@ -103,6 +103,59 @@ def contexts(checks: Checks) -> None:
         checks.equal(done.returncode, 0, f"a replay: {done.stdout}{done.stderr}")
 
 
+def options(checks: Checks) -> None:
+    """Integers may have a point, as Ollama takes them; other numbers are as they are."""
+    given: Json = {"num_predict": 8.7, "top_k": 40.0, "seed": 3e2, "temperature": 0.5}
+    with served() as (engine, gateway):
+        for path, more in ((CHAT, {"messages": [{"role": "user", "content": "Hi"}]}), (GENERATE, {"prompt": "Hi", "raw": True})):
+            answer = gateway.ask(path, {"model": "m", **more, "options": given, "stream": False})
+            checks.equal(answer.status, 200, f"{path}: {answer.text[:200]}")
+            body = engine.asked("/completion")[-1].body
+            sent = [body["n_predict"], body["top_k"], body["seed"], body["temperature"]]
+            checks.equal(repr(sent), "[8, 40, 300, 0.5]", f"{path}: integers, without what is behind the point")
+            for wrong in ({"top_k": "4"}, {"seed": 1e300}, {"num_predict": True}):
+                checks.equal(gateway.ask(path, {"model": "m", **more, "options": wrong}).status, 400, f"{path}: {wrong}")
+            gateway.ask(path, {"model": "m", **more, "options": {"num_predict": 0}})
+            checks.that(engine.asked("/completion")[-1].body.get("n_predict", 4096) > 100, f"{path}: 0 is no limit")
+        chat = gateway.ask("/v1/chat/completions", {"messages": [{"role": "user", "content": "Hi"}], "max_tokens": 8.7})
+        checks.equal(chat.status, 400, "OpenAI's integers are integers")
+
+
+def wrong_members(checks: Checks) -> None:
+    """What Ollama refuses of the members that it knows."""
+    chat: Json = {"model": "m", "messages": [{"role": "user", "content": "Hi"}], "stream": False}
+    raw: Json = {"model": "m", "prompt": "Hi", "raw": True, "stream": False}
+    good: tuple[Any, ...] = (0, -1, 2.5, "0", "5m", "-1s", "1h30m", "1.5h", "10ms", None)
+    bad: tuple[Any, ...] = ("", "5", "x", "5 m", "m", "1..5s", "1h3", True, [], {})
+    with served() as (engine, gateway):
+        for values, status in ((good, 200), (bad, 400)):
+            for keep in values:
+                checks.equal(gateway.ask(CHAT, {**chat, "keep_alive": keep}).status, status, f"keep_alive {keep!r}")
+        for name, wrong in (("raw", 1), ("truncate", "x"), ("shift", 0), ("logprobs", 2)):
+            for path, body in ((CHAT, chat), (GENERATE, {**raw, "raw": False})):
+                answer = gateway.ask(path, {**body, name: wrong})
+                checks.that(answer.status == 400 and answer.json["error"].startswith(f"{name} must be"), f"{path} {name}", answer.text)
+        count = len(prompts_of(engine))
+        for name, value in (("system", "x"), ("template", "x"), ("context", [1])):
+            answer = gateway.ask(GENERATE, {**raw, name: value})
+            checks.that(answer.status == 400 and name in answer.json["error"], f"raw with {name}", answer.text)
+        checks.equal(len(prompts_of(engine)), count, "no engine was asked")
+        for name, nothing in (("system", ""), ("template", None), ("context", [])):
+            checks.equal(gateway.ask(GENERATE, {**raw, name: nothing}).status, 200, f"raw without {name}")
+
+
+def raw_logprobs(checks: Checks) -> None:
+    """Those of a raw prompt's reply, whole and in lines; the token that ends it has none, as with Ollama."""
+    raw: Json = {"model": "m", "prompt": "Hi", "raw": True, "logprobs": True, "top_logprobs": 2}
+    with served() as (_, gateway):
+        whole = gateway.ask(GENERATE, {**raw, "stream": False}).json
+        checks.equal("".join(one["token"] for one in whole["logprobs"]), "Yes.", "tokens")
+        checks.each(whole["logprobs"], lambda one: one["logprob"] < 0 and len(one["top_logprobs"]) == 2, "their figures")
+        lines = [json.loads(line) for line in gateway.ask(GENERATE, raw).text.splitlines()]
+        checks.equal([one for line in lines for one in line.get("logprobs", [])], whole["logprobs"], "in lines")
+        checks.that("logprobs" not in gateway.ask(GENERATE, {**raw, "logprobs": False, "top_logprobs": 0, "stream": False}).json, "none")
+
+
 def gguf(**members: str | int) -> bytes:
     """A file with these keys alone; '__' stands for a dot."""
 
@@ -149,7 +202,7 @@ def shown(checks: Checks) -> None:
 
 def main() -> int:
     checks = Checks()
-    for test in (loading, contexts, shown):
+    for test in (loading, contexts, options, wrong_members, raw_logprobs, shown):
         test(checks)
     return checks.end()
 

@@ -4,7 +4,8 @@
     scripted_engine.py --script FILE [--tokenizer FOLDER] [--port N]     prints its URL on standard output
 
 It speaks, on one port: llama.cpp's server (/completion, /health, /tokenize, /props), vLLM (/v1/completions, /v1/models, /tokenize),
-SGLang (/generate), a server of OpenAI's completions that knows text alone (with `plain`), and Ollama (/api/generate, /api/tags).
+SGLang (/generate), a server of OpenAI's completions that knows text alone (with `plain`), and Ollama (/api/generate, /api/tags,
+/api/show).
 
 A script is an object. `replies` is the list of replies; each request for one takes the next, and the last is given again and again:
 
@@ -32,6 +33,8 @@ and what goes wrong, each without effect unless it is there:
 Other members of a script, which all replies share:
 
     context       tokens (4096)
+    made_for      tokens that Ollama's model was made for (4096)
+    facts         more of what Ollama's /api/show says of its model
     model         the name of the model ("scripted")
     plain         true: /v1/completions takes no ids, and gives none; a status: that of its refusal (400)
     cuts          tokens: /v1/completions and Ollama read no more of a prompt, and say so by their figures alone
@@ -342,6 +345,10 @@ class ScriptedEngine:
             return 200, {"object": "list", "data": [{"id": model, "object": "model", "max_model_len": context}]}
         if path == "/api/tags":
             return 200, {"models": [{"name": model, "model": model}]}
+        if path == "/api/show":
+            known = body.get("model") == model
+            facts = {"general.architecture": "x", "x.context_length": self.given.get("made_for", 4096)} | self.given.get("facts", {})
+            return (200, {"model_info": facts}) if known else (404, {"error": f"model '{body.get('model')}' not found"})
         if path == "/api/version":
             return 200, {"version": "0.30.0"}
         if path == "/tokenize" and tokens is not False:

@@ -37,6 +37,8 @@ struct BackendFacts {
 struct EngineInfo {
   std::string model{};                    ///< its own name of the model; "": it says none
   std::optional<std::int64_t> context{};  ///< tokens that a prompt and its reply may have together
+  std::optional<std::int64_t> most{};     ///< the longest context that may be asked of it; unset: nobody asks for one
+  TokenId first = -1;                     ///< the token that it puts in front of each text by itself; -1: none
 };
 
 /// Whether one reply of a request has a slot of its engine, or a place in the queue. Its others may then wait however

@@ -42,7 +42,7 @@ Task<GenerationEnd> HttpEngine::generate(const Generation& generation, const Tok
       co_return end;
     }
   }
-  if (events->finished()) co_return events->end();
+  if (events->finished() || events->ends_without_a_word()) co_return events->end();
   throw EngineFailure(EngineFailure::Kind::died, "the engine at " + address().url() + " ended its answer too early");
 }
 

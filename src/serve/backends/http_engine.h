@@ -17,6 +17,8 @@ class ReplyEvents {
   virtual void read(Value event, std::vector<SampledToken>& into) = 0;
   /// Did the engine say that this is all?
   virtual bool finished() const = 0;
+  /// Does the engine break off such a reply without a word, by the end of its body?
+  virtual bool ends_without_a_word() const { return false; }
   /// The figures so far.
   virtual GenerationEnd end() const = 0;
 };

@@ -1,4 +1,5 @@
 // Ollama: POST /api/generate with `raw`, which takes and gives text alone.
+#include "base/ascii.h"
 #include "parlance/json.h"
 #include "serve/backends/http_engine.h"
 
@@ -62,12 +63,29 @@ void read_ollama_tokens(Value event, unsigned alternatives, std::vector<SampledT
   }
 }
 
+/// Counts equal pieces. Ollama breaks off a reply that repeats one more than 30 times, and any white space is equal.
+class OllamaRepeats {
+ public:
+  void take(std::string_view text) {
+    const std::string_view piece = ascii::trimmed(text);
+    count_ = piece == last_ ? count_ + 1 : 0;
+    if (count_ == 0) last_ = piece;
+  }
+  bool is_loop() const { return count_ >= kMost; }
+
+ private:
+  static constexpr unsigned kMost = 30;
+  std::string last_;
+  unsigned count_ = 0;
+};
+
 class OllamaEvents final : public ReplyEvents {
  public:
   explicit OllamaEvents(unsigned alternatives) : alternatives_(alternatives) {}
   void read(Value event, std::vector<SampledToken>& into) override {
     if (!event["response"].is_string()) throw no_engine_answer("no response");
     read_ollama_tokens(event, alternatives_, into);
+    repeats_.take(event["response"].text());
     finished_ = event["done"].is(Kind::boolean) && event["done"].integer != 0;
     if (!finished_) return;
     end_.length = event["done_reason"].text() == "length";
@@ -75,13 +93,44 @@ class OllamaEvents final : public ReplyEvents {
     end_.sampled_tokens = count_of(event["eval_count"]).value_or(0);
   }
   bool finished() const override { return finished_; }
-  GenerationEnd end() const override { return end_; }
+  bool ends_without_a_word() const override { return repeats_.is_loop(); }
+  GenerationEnd end() const override {
+    GenerationEnd end = end_;
+    if (!finished_) end.length = true;
+    return end;
+  }
 
  private:
   const unsigned alternatives_;
+  OllamaRepeats repeats_;
   bool finished_ = false;
   GenerationEnd end_;
 };
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string all;
+  for (const std::string& name : names) all.append(all.empty() ? "" : ", ").append(name);
+  return all;
+}
+
+/// For how long a context the model was made, more than which Ollama gives it in no case.
+std::optional<std::int64_t> context_of(Value facts) {
+  for (const DictEntry& fact : facts.members()) {
+    const std::optional<std::int64_t> tokens = count_of(fact.value);
+    if (fact.key.text().ends_with(".context_length") && tokens.value_or(0) > 0) return tokens;
+  }
+  return std::nullopt;
+}
+
+/// The token that Ollama puts in front of each prompt, a raw one too; where the file does not say it, by the kind of
+/// its vocabulary.
+TokenId first_of(Value facts) {
+  const Value adds = facts["tokenizer.ggml.add_bos_token"];
+  const bool usual =
+      facts["tokenizer.ggml.model"].text() == "llama" || facts["tokenizer.ggml.pre"].text() == "llama-bpe";
+  const bool does = adds.is(Kind::boolean) ? adds.integer != 0 : usual;
+  return does ? id_of(facts["tokenizer.ggml.bos_token_id"]) : -1;
+}
 
 class Ollama final : public HttpEngine {
  public:
@@ -93,15 +142,16 @@ class Ollama final : public HttpEngine {
   /// The model that was named; else the one that it has.
   Task<EngineInfo> ask() override {
     EngineInfo made{.model = wanted()};
-    if (!made.model.empty()) co_return made;
-    const std::optional<Document> document = co_await ask_json(client(), "GET", "/api/tags", {}, headers());
-    const std::span<const Value> models = document ? document->root()["models"].items() : std::span<const Value>();
-    if (models.size() != 1) {
-      throw EngineFailure(EngineFailure::Kind::other, "Ollama at " + address().url() + " has " +
-                                                          std::to_string(models.size()) +
-                                                          " models: name one in the URL, ?model=NAME");
+    if (made.model.empty()) made.model = co_await only_model();
+    const std::string body = JsonWriter('{').text("model", made.model).take();
+    const std::optional<Document> shown = co_await ask_json(client(), "POST", "/api/show", body, headers());
+    if (!shown) {
+      const std::string names = joined(co_await names_of_models());
+      throw EngineFailure(EngineFailure::Kind::other, "Ollama at " + address().url() + " has no model '" + made.model +
+                                                          "', but " + (names.empty() ? "none" : names));
     }
-    made.model = models.front()["name"].text();
+    made.most = context_of(shown->root()["model_info"]);
+    made.first = first_of(shown->root()["model_info"]);
     co_return made;
   }
 
@@ -113,6 +163,23 @@ class Ollama final : public HttpEngine {
   }
   std::unique_ptr<ReplyEvents> events_of(const Generation& generation) const override {
     return std::make_unique<OllamaEvents>(generation.logprobs.value_or(0));
+  }
+
+ private:
+  Task<std::vector<std::string>> names_of_models() {
+    std::vector<std::string> names;
+    const std::optional<Document> document = co_await ask_json(client(), "GET", "/api/tags", {}, headers());
+    if (!document) co_return names;
+    for (const Value& model : document->root()["models"].items()) names.emplace_back(model["name"].text());
+    co_return names;
+  }
+
+  Task<std::string> only_model() {
+    const std::vector<std::string> names = co_await names_of_models();
+    if (names.size() == 1) co_return names.front();
+    throw EngineFailure(EngineFailure::Kind::other, "Ollama at " + address().url() + " has " +
+                                                        std::to_string(names.size()) +
+                                                        " models: name one in the URL, ?model=NAME");
   }
 };
 

@@ -90,6 +90,14 @@ bool fits(Value value, const SettingNames& setting) {
   return false;
 }
 
+/// Ollama takes any number for an integer of its options, without what is behind the point.
+Value as_taken(Value given, const SettingNames& setting, std::string_view name) {
+  constexpr double kMost = 1e15;
+  const bool may_have_point = setting.wanted == Wanted::whole && name.starts_with('.') && given.is(Kind::real);
+  if (!may_have_point || !is_within(given, -kMost, kMost)) return given;
+  return Value::of_int(static_cast<std::int64_t>(given.real));
+}
+
 std::string_view words_for(const SettingNames& setting) {
   constexpr std::string_view kWords[] = {"a number", "an integer", "true or false",
                                          "an object of token ids, each with a number"};
@@ -202,7 +210,7 @@ Result<SamplingSettings> read_sampling(Value request, std::int64_t least_tokens)
   SamplingSettings made;
   for (std::size_t number = 0; number < kSettings; ++number) {
     for (const std::string_view name : kNames[number].members) {
-      const Value given = member_of(request, name);
+      const Value given = as_taken(member_of(request, name), kNames[number], name);
       if (given.is_undefined() || given.is_none()) continue;
       const Value biases = kNames[number].wanted == Wanted::biases ? given : Value();
       if (!fits(given, kNames[number])) return wrong(name, std::string(words_for(kNames[number])) + fault_of(biases));
@@ -211,7 +219,7 @@ Result<SamplingSettings> read_sampling(Value request, std::int64_t least_tokens)
       const bool is_limit = static_cast<Setting>(number) == Setting::max_tokens;
       if (is_limit && given.integer < least_tokens && name != ".num_predict")
         return wrong(name, "at least " + std::to_string(least_tokens));
-      if (is_limit && given.integer < 0) break;  // Ollama: no limit
+      if (is_limit && given.integer <= 0 && name == ".num_predict") break;  // Ollama: no limit
       made.values.emplace_back(static_cast<Setting>(number), json_text(given));
       break;
     }

@@ -108,8 +108,8 @@ Task<> show_model(Call& call) {
   co_await refuse(call.exchange, call.api, error);
 }
 
-/// Ollama's clients ask for / to see whether there is a server.
-Task<> say_running(Call& call) { co_await call.exchange.answer(200, "text/plain", "parlance is running\n"); }
+/// Ollama's clients ask for / to see whether there is a server, and many compare the whole text with Ollama's.
+Task<> say_running(Call& call) { co_await call.exchange.answer(200, "text/plain", "Ollama is running"); }
 
 Task<> health(Call& call) { co_await call.exchange.answer(200, "application/json", R"({"status": "ok"})"); }
 

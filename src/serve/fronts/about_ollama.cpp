@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kOllamaJson = "application/json";
 /// Of Ollama, whose API is spoken here: clients refuse servers that are older than what they need of it.
-constexpr std::string_view kOllamaVersion = "0.13.4";
+constexpr std::string_view kOllamaVersion = "0.17.4";
 constexpr std::string_view kNoTime = "1970-01-01T00:00:00Z";
 
 bool is_gguf(const ModelSource& source) { return source.path.ends_with(".gguf") || !source.weights.family.empty(); }

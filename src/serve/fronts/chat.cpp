@@ -7,6 +7,7 @@
 #include "serve/fronts/chat_request.h"
 #include "serve/fronts/request_parts.h"
 #include "serve/fronts/responses/response_events.h"
+#include "serve/fronts/token_texts.h"
 #include "serve/http/event_stream.h"
 #include "serve/http/together.h"
 #include "serve/random_id.h"
@@ -31,8 +32,6 @@ struct Answer {
   Answer(Call& call, const Chat& chat, Turn& of);
   Answer(const Answer&) = delete;
   Answer& operator=(const Answer&) = delete;
-
-  void add_logprobs(const Chat& chat, std::span<const SampledToken> tokens);
 
   Turn& turn;
   std::vector<std::string> call_ids{};  ///< those made up, in order
@@ -75,30 +74,6 @@ Answer::Answer(Call& call, const Chat& chat, Turn& of)
     : turn(of),
       writer(chat.api.api, writer_options(chat, of, call_ids)),
       recorder(call.gateway, facts_of(chat), of, request_text(call, chat), call_ids) {}
-
-/// As OpenAI's API writes it; of an engine that gives ids, the tokens without one were written here.
-double logprob_of(const SampledToken& token) {
-  constexpr double kUnknown = -9999;
-  return token.logprob.value_or(token.id < 0 ? kUnknown : 0);
-}
-
-void Answer::add_logprobs(const Chat& chat, std::span<const SampledToken> tokens) {
-  const Tokenizer& tokenizer = *chat.model->tokenizer;
-  for (const SampledToken& token : tokens) {
-    const std::string text = token.id < 0 ? token.text : tokenizer.token_text(token.id);
-    const auto named = [&chat](TokenId id) { return chat.names_tokens ? name_of_token(id) : std::string(); };
-    std::vector<std::string> texts, names;
-    std::vector<ReplyLogprob::Alternative> top;
-    for (const TokenAlternative& other : token.alternatives) {
-      texts.push_back(other.id < 0 ? other.text : tokenizer.token_text(other.id));
-      names.push_back(named(other.id));
-    }
-    for (std::size_t i = 0; i < texts.size(); ++i) top.push_back({texts[i], token.alternatives[i].logprob, names[i]});
-    const std::string name = named(token.id);
-    const ReplyLogprob one{.token = text, .logprob = logprob_of(token), .top = top, .name = name};
-    writer.add_logprobs(std::span(&one, 1));
-  }
-}
 
 /// Engines that give text alone have only their own count.
 std::int64_t sampled_by(const Turn& turn) {
@@ -270,7 +245,7 @@ std::string whole_json(const Chat& chat, const Answers& answers) {
 Task<> sample(const Chat& chat, Answer& answer, const ReplyApiSink& send, const Turn::Flush& flush) {
   const Turn::Take take = [&](const ReplyEvent& event) { answer.writer.add(event, send); };
   const Turn::TakeTokens take_tokens = [&](std::span<const SampledToken> tokens) {
-    if (chat.logprobs) answer.add_logprobs(chat, tokens);
+    if (chat.logprobs) tell_logprobs(answer.writer, *chat.model->tokenizer, tokens, chat.names_tokens);
     for (const SampledToken& token : tokens) answer.writer.add_tokens(std::span(&token.id, 1));
   };
   co_await answer.recorder.run(take, flush, take_tokens);

@@ -7,6 +7,7 @@
 #include "serve/fronts/continuations.h"
 #include "serve/fronts/request_parts.h"
 #include "serve/fronts/shapes/member_values.h"
+#include "serve/fronts/token_texts.h"
 #include "serve/random_id.h"
 
 namespace parlance::serve {
@@ -18,12 +19,23 @@ struct RawAsked {
   std::string model_name;
 };
 
+/// What would have no effect where no template takes part.
+Result<void> check_raw(Value body) {
+  if (Result<void> given = refuse_suffix(body); !given) return given;
+  for (const std::string_view name : {"template", "system", "context"}) {
+    if (body[name].text().empty() && body[name].items().empty()) continue;
+    return Error(ErrorCode::conversation,
+                 std::string(name) + ": raw mode does not support template, system, or context")
+        .input(std::string(name));
+  }
+  return check_member_values(body, ReplyApi::ollama);
+}
+
 Result<std::unique_ptr<RawAsked>> read_raw(const Call& call, Value body, const ModelRef& model) {
   auto made = std::make_unique<RawAsked>(
       RawAsked{{.model = model, .api = "ollama", .id = random_id("")}, std::string(body["model"].text())});
   if (made->model_name.empty()) made->model_name = model->name;
-  if (Result<void> given = refuse_suffix(body); !given) return given.error();
-  if (Result<void> checked = check_member_values(body, ReplyApi::ollama); !checked) return checked.error();
+  if (Result<void> checked = check_raw(body); !checked) return checked.error();
   ContinuationsAsked& asked = made->asked;
   Result<std::vector<std::vector<TokenId>>> prompts = read_prompts(body["prompt"], *model);
   if (!prompts) return prompts.error();
@@ -34,6 +46,7 @@ Result<std::unique_ptr<RawAsked>> read_raw(const Call& call, Value body, const M
   asked.sampling = std::move(*sampling);
   add_unserved(*model, body, asked.losses);
   if (Result<void> form = read_form(call, body, asked); !form) return form.error();
+  asked.logprobs = logprobs_of(body);
   asked.stream = flag_of(body["stream"], true);
   const SessionHints hints = hints_of(call.exchange.request(), body);
   asked.named = !hints.session.empty();
@@ -45,7 +58,8 @@ Result<std::unique_ptr<RawAsked>> read_raw(const Call& call, Value body, const M
 class RawForm final : public ContinuationForm {
  public:
   RawForm(const RawAsked& request, const Continuation& one)
-      : one_(one),
+      : asked_(request.asked),
+        one_(one),
         writer_(
             ReplyApi::ollama,
             {.model = request.model_name, .created = static_cast<std::int64_t>(std::time(nullptr)), .generate = true}) {
@@ -53,7 +67,10 @@ class RawForm final : public ContinuationForm {
   }
 
   ReplyApi api() const override { return ReplyApi::ollama; }
-  std::string piece(std::size_t, std::string_view text, std::span<const SampledToken>) override {
+  std::string piece(std::size_t, std::string_view text, std::span<const SampledToken> tokens) override {
+    const ServedModel& model = *asked_.model;
+    for (const SampledToken& token : asked_.logprobs ? tokens : std::span<const SampledToken>())
+      if (!model.is_stop(token.id)) tell_logprobs(writer_, *model.tokenizer, std::span(&token, 1), false);
     ReplyEvent event;
     event.kind = ReplyEvent::Kind::content;
     event.text = text;
@@ -84,6 +101,7 @@ class RawForm final : public ContinuationForm {
   }
 
   using Clock = std::chrono::steady_clock;
+  const ContinuationsAsked& asked_;
   const Continuation& one_;
   ReplyApiWriter writer_;
   const Clock::time_point begun_ = Clock::now();

@@ -43,9 +43,11 @@ Result<ModelRef> model_called(const Call& call, Value name) {
       return model;
   }
   const std::string said(name.text());
-  const std::string hint = call.api == ReplyApi::ollama ? "GET /api/tags lists them" : "GET /v1/models lists them";
+  const bool is_ollamas = call.api == ReplyApi::ollama;
+  const std::string hint = is_ollamas ? "GET /api/tags lists them" : "GET /v1/models lists them";
   std::string wrong = "model is missing: there are several here";
   if (!said.empty()) wrong = "there is no model '" + said + "' here";
+  if (!said.empty() && is_ollamas) wrong = "model '" + said + "' not found";  // by which its clients know it
   return Error(ErrorCode::no_template, std::move(wrong)).input("model").hint(hint);
 }
 

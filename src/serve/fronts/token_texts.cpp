@@ -7,9 +7,40 @@
 #include "parlance/json.h"
 #include "parlance/json_writer.h"
 #include "serve/backends/ids_json.h"
+#include "serve/fronts/request_parts.h"
 #include "serve/turn/turn.h"
 
 namespace parlance::serve {
+
+namespace {
+
+/// As OpenAI's API writes it; of an engine that gives ids, the tokens without one were written here.
+double logprob_of(const SampledToken& token) {
+  constexpr double kUnknown = -9999;
+  return token.logprob.value_or(token.id < 0 ? kUnknown : 0);
+}
+
+}  // namespace
+
+void tell_logprobs(ReplyApiWriter& writer, const Tokenizer& tokenizer, std::span<const SampledToken> tokens,
+                   bool named) {
+  const auto text_of = [&tokenizer](TokenId id, const std::string& text) {
+    return id < 0 ? text : tokenizer.token_text(id);
+  };
+  const auto name_of = [named](TokenId id) { return named ? name_of_token(id) : std::string(); };
+  for (const SampledToken& token : tokens) {
+    std::vector<std::string> texts, names;
+    std::vector<ReplyLogprob::Alternative> top;
+    for (const TokenAlternative& other : token.alternatives) {
+      texts.push_back(text_of(other.id, other.text));
+      names.push_back(name_of(other.id));
+    }
+    for (std::size_t i = 0; i < texts.size(); ++i) top.push_back({texts[i], token.alternatives[i].logprob, names[i]});
+    const std::string text = text_of(token.id, token.text), name = name_of(token.id);
+    const ReplyLogprob one{.token = text, .logprob = logprob_of(token), .top = top, .name = name};
+    writer.add_logprobs(std::span(&one, 1));
+  }
+}
 
 bool TokenTexts::is_special(TokenId id) const {
   const std::vector<AddedToken>& added = tokenizer_.facts().added;

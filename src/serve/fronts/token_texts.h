@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "parlance/reply_api.h"
 #include "serve/models/model.h"
 
 namespace parlance::serve {
@@ -31,6 +32,11 @@ class TokenTexts {
   std::string held_;
   std::vector<TokenId> waiting_;
 };
+
+/// Tells the writer of an answer the logprobs of sampled tokens, before their text. `named`: tokens are named by their
+/// ids, as "token_id:17".
+void tell_logprobs(ReplyApiWriter& writer, const Tokenizer& tokenizer, std::span<const SampledToken> tokens,
+                   bool named);
 
 /// The logprobs of an engine's answer, with texts for its ids.
 ///

@@ -100,6 +100,7 @@ Task<std::vector<std::string>> check_engine(const ServedModel& model) {
   std::vector<std::string> warnings;
   EngineInfo info = co_await model.backend->ask();
   if (!info.context) info.context = context_setting(model.backend->address());
+  if (info.context && info.most) info.context = std::min(*info.context, *info.most);
   const BackendFacts& facts = model.backend->facts();
   if (!facts.takes_ids) {
     warnings.push_back(
@@ -173,6 +174,14 @@ std::string text_of_ids(const Tokenizer& tokenizer, std::span<const TokenId> ids
   return text;
 }
 
+/// Without the token in front that the engine puts there itself: with both, the prompt would begin with two.
+std::string_view without_first(std::string_view text, const ServedModel& model, const Generation& generation,
+                               TokenId first) {
+  if (first < 0 || generation.ids.empty() || generation.ids.front() != first) return text;
+  const std::string token = model.tokenizer->token_text(first);
+  return text.starts_with(token) ? text.substr(token.size()) : text;
+}
+
 /// In the form that the generation says, which no longer changes.
 Task<GenerationEnd> generate_in_form(const ServedModel& model, const Generation& generation, const TokenSink& sink,
                                      std::optional<std::int64_t> context) {
@@ -212,6 +221,7 @@ Task<GenerationEnd> generate(const ServedModel& model, const Generation& generat
   Generation asked = generation;
   asked.as_text = true;
   if (asked.text.empty()) asked.text = text = text_of_ids(*model.tokenizer, asked.ids);
+  asked.text = without_first(asked.text, model, generation, info->first);
   co_return co_await generate_in_form(model, asked, sink, info->context);
 }
 

@@ -11,7 +11,7 @@ namespace parlance::serve {
 
 namespace {
 
-enum class Allowed : std::uint8_t { flag, object, text, word, words, flag_or_word };
+enum class Allowed : std::uint8_t { flag, object, text, word, words, flag_or_word, duration };
 
 struct KnownMember {
   ReplyApi api;
@@ -36,7 +36,12 @@ constexpr KnownMember kMembers[] = {{ReplyApi::openai, "store", Allowed::flag},
                                     {ReplyApi::anthropic, "cache_salt", Allowed::text},
                                     {ReplyApi::responses, "cache_salt", Allowed::text},
                                     {ReplyApi::ollama, "think", Allowed::flag_or_word, kEfforts},
-                                    {ReplyApi::ollama, "options", Allowed::object}};
+                                    {ReplyApi::ollama, "options", Allowed::object},
+                                    {ReplyApi::ollama, "raw", Allowed::flag},
+                                    {ReplyApi::ollama, "truncate", Allowed::flag},
+                                    {ReplyApi::ollama, "shift", Allowed::flag},
+                                    {ReplyApi::ollama, "logprobs", Allowed::flag},
+                                    {ReplyApi::ollama, "keep_alive", Allowed::duration}};
 
 /// "'a', 'b' or 'c'".
 std::string listed_words(std::span<const std::string_view> words) {
@@ -56,12 +61,32 @@ std::string words_for_member(const KnownMember& member) {
     case Allowed::word: return listed_words(member.words);
     case Allowed::words: return "a list";
     case Allowed::flag_or_word: return "true, false, " + listed_words(member.words);
+    case Allowed::duration: return "a number of seconds, or numbers with units, as '1h30m'";
   }
   return {};
 }
 
 bool is_word_of(Value value, const KnownMember& member) {
   return value.is_string() && std::ranges::find(member.words, value.text()) != member.words.end();
+}
+
+/// As Go reads them: a sign, then numbers with their units; 0 needs none.
+bool is_duration(std::string_view text) {
+  if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
+  if (text == "0") return true;
+  constexpr std::string_view kUnits[] = {"ns", "us", "\u00B5s", "\u03BCs", "ms", "s", "m", "h"};
+  bool is_any = false;
+  while (!text.empty()) {
+    const std::size_t size = std::min(text.find_first_not_of("0123456789."), text.size());
+    const std::string_view number = text.substr(0, size);
+    if (number.find_first_of("0123456789") == number.npos || std::ranges::count(number, '.') > 1) return false;
+    text.remove_prefix(size);
+    const auto unit = std::ranges::find_if(kUnits, [text](std::string_view one) { return text.starts_with(one); });
+    if (unit == std::end(kUnits)) return false;
+    text.remove_prefix(unit->size());
+    is_any = true;
+  }
+  return is_any;
 }
 
 bool fits_member(Value value, const KnownMember& member) {
@@ -72,6 +97,7 @@ bool fits_member(Value value, const KnownMember& member) {
     case Allowed::word: return is_word_of(value, member);
     case Allowed::words: return value.is_sequence();
     case Allowed::flag_or_word: return value.is(Kind::boolean) || is_word_of(value, member);
+    case Allowed::duration: return value.is_small_int() || value.is(Kind::real) || is_duration(value.text());
   }
   return false;
 }
