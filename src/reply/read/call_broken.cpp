@@ -8,6 +8,7 @@
 
 #include "reply/codec.h"
 #include "reply/read/call_reader.h"
+#include "reply/tools.h"
 
 namespace parlance::reply {
 
@@ -151,11 +152,21 @@ bool CallReader::settle_broken() {
 
 void CallReader::finish() {
   if (finish_part() || meet_shorter()) return;
+  const bool begun = has_begun_item();
   std::string held = in_.held.take();
   // which may be a program
   const bool is_word = in_.place == Place::field && in_.form().has_program && !in_.call->committed;
   if (is_word && begin_sibling(held)) return;
-  cut_off(std::move(held));
+  cut_off(std::move(held), begun);
+}
+
+/// Whether the next call of a section or list has begun, of which no part is there yet.
+bool CallReader::has_begun_item() const {
+  if (in_.place == Place::list) return in_.call->in_list == Call::InList::item;
+  if (in_.place != Place::next || in_.held.bytes.size() <= in_.held.blanks) return false;
+  const MarkerTrie& markers = due();
+  const auto leads = [&](Meaning meaning) { return markers.leads_to(meaning, in_.held.cursor); };
+  return leads(Meaning::call_item) && !leads(Meaning::call_close) && !leads(Meaning::surplus);
 }
 
 /// What a part's reader holds may be settled.
@@ -190,28 +201,41 @@ void CallReader::note_unclosed(std::string_view held) {
   in_.out.malformed(in_.lead.size() + held.size() - trimmed_left(held).size(), due);
 }
 
+/// Whether what was cut off behind an opening marker of another spelling, or without one, may become a tool's call.
+bool CallReader::may_be_of_tool() const {
+  const Call& call = *in_.call;
+  const bool in_name = in_.place == Place::field && in_.part().kind == Part::name;
+  if (in_.form().form->declared_only || (!in_name && call.name.empty())) return false;
+  if (!in_.tools().known()) return !call.loose;
+  return in_name ? declares_beginning(in_.tools(), trimmed(call.word)) : in_.tools().declares(call.name);
+}
+
 /// A call that has begun is incomplete; what is none yet was text.
-void CallReader::cut_off(std::string held) {
+void CallReader::cut_off(std::string held, bool begun) {
   const bool between = in_.place == Place::list || in_.place == Place::next || in_.place == Place::literal;
   if (in_.call->named || in_.call->ended || (in_.call->committed && between)) {
     const bool inside = in_.call->named && !in_.call->ended && in_.place == Place::part;
     if (inside) in_.call->reader->cut_off(held, in_);
-    note_unclosed(held);
+    if (begun && !in_.call->spoilt) {
+      in_.out.malformed(in_.lead.size() + held.size(), "the name of a call", Fault::cut);
+    } else {
+      note_unclosed(held);
+    }
     if (in_.call->named) close(false);
     in_.put_markup(in_.lead.take() + held);
     return in_.begin_content(Gap::none);
   }
   const CutName cut = in_.place == Place::part ? in_.call->reader->cut_name() : CutName();
   const std::string lead = in_.lead.take();
-  // A marker alone is a call that was cut where it stands as a call's does: an answer may end with its name.
-  const std::string_view text = lead, blank = text.substr(text.find_last_not_of(" \t\r\n") + 1);
-  const bool is_placed = !in_.answer.answers || blank.find('\n') != blank.npos || held.find('\n') != held.npos;
+  const std::string_view text = lead;
+  const bool is_placed = in_.is_placed(lead + held);
   // What follows a marker that lacks a part may go on an answer that speaks of it, unless it came as control tokens.
   const bool is_spoken_of = in_.call->faulty && !in_.is_certain(text.substr(0, in_.call->opening));
   const bool is_named = in_.place == Place::field && !is_spoken_of && !is_blank(in_.call->word);
-  const bool begun = cut.begun || is_placed || is_named;
+  begun = begun || cut.begun || is_placed || is_named;
   const std::string_view expected = cut.in_text ? cut.expected : "the name of a call";
-  if (!in_.call->silent) in_.out.malformed(lead.size() + held.size(), expected, begun ? Fault::cut : Fault::syntax);
+  const bool is_told = !in_.call->silent || in_.call->committed || (is_placed && may_be_of_tool());
+  if (is_told) in_.out.malformed(lead.size() + held.size(), expected, begun ? Fault::cut : Fault::syntax);
   in_.place = in_.call->committed ? Place::broken : Place::text;
   in_.gap = Gap::none;
   in_.put_answer(lead);

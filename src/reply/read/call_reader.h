@@ -99,7 +99,9 @@ class CallReader {
   bool finish_part();
   bool meet_shorter();
   void note_unclosed(std::string_view held);
-  void cut_off(std::string held);
+  bool has_begun_item() const;
+  bool may_be_of_tool() const;
+  void cut_off(std::string held, bool begun);
   void close(bool complete);
 
   Reading& in_;

@@ -112,6 +112,15 @@ bool MarkerTrie::step_wild(Cursor& at, char c) const {
     at = {to, 0};
     return true;
   }
+bool MarkerTrie::leads_to(Meaning meaning, Cursor at) const {
+  const bool is_wild = at.blanks != 0 && nodes_[at.node].wild == at.node;  // any text is left by its end alone
+  for (Node to = nodes_[at.node].child; to != kRoot; to = nodes_[to].sibling) {
+    if (is_wild && nodes_[to].byte != '<') continue;
+    if ((nodes_[to].mark != 0 && marks_[nodes_[to].mark].meaning == meaning) || leads_to(meaning, {to, 0})) return true;
+  }
+  return false;
+}
+
   return false;
 }
 

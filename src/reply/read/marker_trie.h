@@ -118,6 +118,8 @@ class MarkerTrie {
   bool has_mark(Cursor at) const { return nodes_[at.node].mark != 0 && at.blanks == 0; }
   const Mark& mark(Cursor at) const { return marks_[nodes_[at.node].mark]; }
 
+  /// Whether the text of a marker with this meaning goes on from there.
+  bool leads_to(Meaning meaning, Cursor at) const;
  private:
   struct NodeData {
     char byte = 0;

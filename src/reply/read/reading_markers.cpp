@@ -59,6 +59,17 @@ bool Reading::is_fed_so(std::string_view source, std::uint64_t at) const {
 }
 
 Found Reading::match(const MarkerTrie& markers, std::string_view bytes, std::uint64_t at) const {
+/// The same of the beginning of a marker: a control token comes whole.
+bool Reading::may_be_fed_so(std::string_view begin, std::uint64_t at) const {
+  if (!tokens) return true;
+  for (const std::string& text : machine->format.control) {
+    for (std::size_t size = 1; size < text.size(); ++size) {
+      if (begin.ends_with(std::string_view(text).substr(0, size))) return false;
+    }
+  }
+  return is_fed_so(begin, at);
+}
+
   Found found;
   found.more = bytes.empty();
   if (found.more) return found;
