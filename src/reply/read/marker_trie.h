@@ -63,6 +63,8 @@ class MarkerTrie {
   void add(std::string_view lead, std::string_view text, const Mark& mark);
   /// The same, where a `*` is any text up to a `<`.
   void add_loose(std::string_view lead, std::string_view text, const Mark& mark);
+  /// The same for a text that is none where more of a word follows it: it waits for the byte behind it.
+  void add_faulty(std::string_view lead, std::string_view text, const Mark& mark);
   /// To be called once all is added: what may follow any text then also follows text that another marker spells out.
   void settle();
 
@@ -116,10 +118,10 @@ class MarkerTrie {
   /// Nothing can follow.
   bool is_leaf(Cursor at) const { return nodes_[at.node].child == kRoot && nodes_[at.node].wild == kRoot; }
   bool has_mark(Cursor at) const { return nodes_[at.node].mark != 0 && at.blanks == 0; }
-  const Mark& mark(Cursor at) const { return marks_[nodes_[at.node].mark]; }
-
   /// Whether the text of a marker with this meaning goes on from there.
   bool leads_to(Meaning meaning, Cursor at) const;
+  const Mark& mark(Cursor at) const { return marks_[nodes_[at.node].mark]; }
+
  private:
   struct NodeData {
     char byte = 0;
