@@ -319,6 +319,23 @@ TEST(ReplyBare, KeysWithBlanksAreThoseOfTheTool) {
   EXPECT_EQ(arguments({}, "city:Paris,per day:3"), R"({"city": "Paris,per day:3"})");
 }
 
+/// A list of calls that nothing opens, or only a fence, is one where the reply begins, whether tools are known or not.
+TEST(ReplyInitial, CallsBeginTheReply) {
+  const ReplyFormat format = *ReplyFormat::from_json(
+      R"({"calls": [{"layout": "list", "open": ["```json\n", "```\n"], "call": [{"object": {"name": "name",
+      "arguments": "arguments", "parameters": "arguments"}}], "close": "\n```", "open_optional": true,
+      "close_optional": true, "initial": true}]})");
+  const std::string list = R"([{"name": "f", "parameters": {"a": 1}}])", fenced = "```json\n" + list + "\n```";
+  for (const std::string& text : {list, fenced, "\n" + list}) {
+    EXPECT_EQ(testing::message_of(format, {}, text).calls.size(), 1U) << text;
+    for (const std::string before : {"Use this: ", "Look:\n", "Look:\n\n", "Look:\n```json\n[]\n```\n"}) {
+      const ReplyMessage message = testing::message_of(format, {}, before + text);
+      EXPECT_TRUE(message.calls.empty()) << before + text;
+      EXPECT_EQ(message.content, before + text);
+    }
+  }
+}
+
 // ---- tokens
 
 using Tokens = std::vector<std::pair<std::string, bool>>;  ///< text, control
