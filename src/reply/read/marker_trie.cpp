@@ -34,7 +34,7 @@ void MarkerTrie::add(std::string_view lead, std::string_view text, const Mark& m
 
 void MarkerTrie::add_faulty(std::string_view lead, std::string_view text, const Mark& mark) {
   add(lead, text, mark);
-  if (text.empty() || !ascii::is_word(text.back())) return;
+  if (text.empty() || !mark.ends_word() || !ascii::is_word(text.back())) return;
   for (int c = 0; c < 128; ++c) {
     if (ascii::is_word(static_cast<char>(c))) add(lead, std::string(text) + static_cast<char>(c), Mark{});
   }

@@ -85,7 +85,7 @@ Found Reading::match_on(const MarkerTrie& markers, std::string_view bytes, std::
     return size < bytes.size() && ascii::is_word(bytes[size - 1]) && ascii::is_word(bytes[size]);
   };
   while (true) {
-    const bool is_marker = markers.has_mark(cursor) && !(markers.mark(cursor).faulty && is_head());
+    const bool is_marker = markers.has_mark(cursor) && !(markers.mark(cursor).ends_word() && is_head());
     if (is_marker && counts(markers.mark(cursor), bytes.substr(0, size), at)) {
       found.size = size;
       found.mark = markers.mark(cursor);
