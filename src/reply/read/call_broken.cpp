@@ -14,6 +14,37 @@ namespace parlance::reply {
 
 using Part = CallPart::Kind;
 
+namespace {
+
+/// Whether an item of a section or list went wrong whose end can be told, so that others may follow.
+bool is_item(const Reading& in) {
+  Recovery recovery;
+  const bool measured = in.place == Place::part && in.call->reader->measure(recovery, in);
+  const bool inside = measured || (in.place == Place::field && !in.form().is_literal(0));
+  return inside && in.form().form->layout != CallLayout::single && !in.call->silent && !in.call->loose &&
+         !in.call->open_list;
+}
+
+/// Whether the next call of a section or list has begun, of which no part is there yet.
+bool has_begun_item(const Reading& in) {
+  if (in.place == Place::list) return in.call->in_list == Call::InList::item;
+  if (in.place != Place::next || in.held.bytes.size() <= in.held.blanks) return false;
+  const MarkerTrie& markers = in.form().next;
+  const auto leads = [&](Meaning meaning) { return markers.leads_to(meaning, in.held.cursor); };
+  return leads(Meaning::call_item) && !leads(Meaning::call_close) && !leads(Meaning::surplus);
+}
+
+/// Whether what was cut off behind an opening marker of another spelling, or without one, may become a tool's call.
+bool may_be_of_tool(const Reading& in) {
+  const Call& call = *in.call;
+  const bool in_name = in.place == Place::field && in.part().kind == Part::name;
+  if (in.form().form->declared_only || (!in_name && call.name.empty())) return false;
+  if (!in.tools().known()) return !call.loose;
+  return in_name ? declares_beginning(in.tools(), trimmed(call.word)) : in.tools().declares(call.name);
+}
+
+}  // namespace
+
 /// The next byte cannot stand here: without a name it was text, else the call remains incomplete.
 void CallReader::fail(std::string_view expected) {
   const std::string wanted(expected);
@@ -21,7 +52,7 @@ void CallReader::fail(std::string_view expected) {
   const std::string lead = in_.lead.take();
   in_.absorb = {};
   if (!in_.call->silent || in_.call->committed) in_.out.malformed(lead.size(), wanted);
-  in_.call->spoilt = !in_.call->committed && is_item();
+  in_.call->spoilt = !in_.call->committed && is_item(in_);
   if (!in_.call->committed && !in_.call->spoilt) {
     in_.call.reset();
     in_.place = Place::text;
@@ -51,15 +82,6 @@ bool CallReader::begin_sibling(std::string_view held) {
     return true;
   }
   return false;
-}
-
-/// Whether an item of a section or list went wrong whose end can be told, so that others may follow.
-bool CallReader::is_item() const {
-  Recovery recovery;
-  const bool measured = in_.place == Place::part && in_.call->reader->measure(recovery, in_);
-  const bool inside = measured || (in_.place == Place::field && !in_.form().is_literal(0));
-  return inside && in_.form().form->layout != CallLayout::single && !in_.call->silent && !in_.call->loose &&
-         !in_.call->open_list;
 }
 
 /// Of a call that went wrong; where it had no name, it is text.
@@ -152,21 +174,12 @@ bool CallReader::settle_broken() {
 
 void CallReader::finish() {
   if (finish_part() || meet_shorter()) return;
-  const bool begun = has_begun_item();
+  const bool begun = has_begun_item(in_);
   std::string held = in_.held.take();
   // which may be a program
   const bool is_word = in_.place == Place::field && in_.form().has_program && !in_.call->committed;
   if (is_word && begin_sibling(held)) return;
   cut_off(std::move(held), begun);
-}
-
-/// Whether the next call of a section or list has begun, of which no part is there yet.
-bool CallReader::has_begun_item() const {
-  if (in_.place == Place::list) return in_.call->in_list == Call::InList::item;
-  if (in_.place != Place::next || in_.held.bytes.size() <= in_.held.blanks) return false;
-  const MarkerTrie& markers = due();
-  const auto leads = [&](Meaning meaning) { return markers.leads_to(meaning, in_.held.cursor); };
-  return leads(Meaning::call_item) && !leads(Meaning::call_close) && !leads(Meaning::surplus);
 }
 
 /// What a part's reader holds may be settled.
@@ -201,15 +214,6 @@ void CallReader::note_unclosed(std::string_view held) {
   in_.out.malformed(in_.lead.size() + held.size() - trimmed_left(held).size(), due);
 }
 
-/// Whether what was cut off behind an opening marker of another spelling, or without one, may become a tool's call.
-bool CallReader::may_be_of_tool() const {
-  const Call& call = *in_.call;
-  const bool in_name = in_.place == Place::field && in_.part().kind == Part::name;
-  if (in_.form().form->declared_only || (!in_name && call.name.empty())) return false;
-  if (!in_.tools().known()) return !call.loose;
-  return in_name ? declares_beginning(in_.tools(), trimmed(call.word)) : in_.tools().declares(call.name);
-}
-
 /// A call that has begun is incomplete; what is none yet was text.
 void CallReader::cut_off(std::string held, bool begun) {
   const bool between = in_.place == Place::list || in_.place == Place::next || in_.place == Place::literal;
@@ -234,7 +238,7 @@ void CallReader::cut_off(std::string held, bool begun) {
   const bool is_named = in_.place == Place::field && !is_spoken_of && !is_blank(in_.call->word);
   begun = begun || cut.begun || is_placed || is_named;
   const std::string_view expected = cut.in_text ? cut.expected : "the name of a call";
-  const bool is_told = !in_.call->silent || in_.call->committed || (is_placed && may_be_of_tool());
+  const bool is_told = !in_.call->silent || in_.call->committed || (is_placed && may_be_of_tool(in_));
   if (is_told) in_.out.malformed(lead.size() + held.size(), expected, begun ? Fault::cut : Fault::syntax);
   in_.place = in_.call->committed ? Place::broken : Place::text;
   in_.gap = Gap::none;
