@@ -95,8 +95,8 @@ void note_changes(const ConversationState& state, std::vector<RequestNote>& note
     const bool stray = state.converted.is_undefined() && change.variable == "system";
     if (stray || change.pass == Pass::parse_arguments || change.pass == Pass::reasoning_names) continue;
     const std::string path = place_of(state, change), whole = note_of(state, change);
-    notes.push_back({change.loses.empty() ? RequestNote::Kind::changed : RequestNote::Kind::lost, path,
-                     whole.substr(std::min(whole.size(), path.size() + 2))});
+    notes.push_back({change.loses.empty() || change.by_design ? RequestNote::Kind::changed : RequestNote::Kind::lost,
+                     path, whole.substr(std::min(whole.size(), path.size() + 2))});
   }
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/ascii.h"
 #include "base/reasoning_names.h"
 #include "conversation/passes_for_templates.h"
 #include "json/json.h"
@@ -75,7 +76,7 @@ std::string in_snake_case(std::string_view camel) {
   for (const char c : camel) {
     const bool capital = c >= 'A' && c <= 'Z';
     if (capital) made += '_';
-    made += capital ? static_cast<char>(c - 'A' + 'a') : c;
+    made += ascii::lower(c);
   }
   return made;
 }
@@ -84,7 +85,7 @@ constexpr std::string_view kScheme = "data:";
 
 std::string in_small_letters(std::string_view text) {
   std::string made(text);
-  for (char& c : made) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  for (char& c : made) c = ascii::lower(c);
   return made;
 }
 

@@ -41,6 +41,7 @@ struct Change {
   std::string_view what{};    ///< what became of it, where the pass does not always do the same
   /// What kind of thing the template is not given, as Loss::subject has it: "part"; "": it loses nothing
   std::string_view loses{};
+  bool by_design = false;  ///< what it loses says nothing: the pass is there to leave it out
 };
 
 struct Conversation::State {

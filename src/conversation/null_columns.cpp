@@ -176,7 +176,8 @@ Value clean_call(Normaliser& n, Value call, Value tools) {
   const Value made = declared_alone(n.rt, arguments, parameters_of(tools, member_value(function, "name")));
   if (made.dict == arguments.dict) return call;
   n.note("function.arguments");
-  n.state.changes.back().loses = "argument";  // a schema need not forbid what it does not declare
+  n.state.changes.back().loses = "argument";
+  n.state.changes.back().by_design = true;
   return with_member(n.rt, call, "function", with_member(n.rt, function, "arguments", made));
 }
 

@@ -81,6 +81,7 @@ Result<void> LossFinder::render(const Conversation& conversation, const RenderOp
   find_lost_tokens(experiment, s.tokens, losses);
   find_repeated(conversation, losses);
   find_lost_by_passes(conversation, losses);
+  if (s.options.left_out) find_left_out_by_passes(conversation, losses);
   take_notes(into.rendering, losses);
   std::stable_sort(losses.begin(), losses.end(), [](const Loss& a, const Loss& b) { return a.kind < b.kind; });
   return {};

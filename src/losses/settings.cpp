@@ -566,6 +566,17 @@ void find_repeated(const Conversation& conversation, std::vector<Loss>& losses) 
     losses.push_back({LossKind::lost, "member", one.path, sentence_of(one), {}});
 }
 
+/// What passes leave out by design: one loss, as each row of a table may have many such calls.
+void find_left_out_by_passes(const Conversation& conversation, std::vector<Loss>& losses) {
+  const ConversationState& state = inside_of(conversation);
+  const auto first = std::ranges::find_if(state.changes, &Change::by_design);
+  if (first == state.changes.end()) return;
+  const auto more = std::ranges::count_if(first + 1, state.changes.end(), &Change::by_design);
+  const std::string path = place_of(state, *first), note = note_of(state, *first);
+  const std::string others = more == 0 ? "" : ", and " + std::to_string(more) + " more";
+  losses.push_back({LossKind::left_out, first->loses, path, note.substr(path.size() + 2) + others, {}});
+}
+
 void find_lost_by_passes(const Conversation& conversation, std::vector<Loss>& losses) {
   const auto add = [&](std::string_view subject, const std::string& note) {
     const std::size_t colon = std::min(note.find(": "), note.size());
@@ -577,7 +588,7 @@ void find_lost_by_passes(const Conversation& conversation, std::vector<Loss>& lo
                       "give one of them"});
   }
   for (const Change& change : inside_of(conversation).changes) {
-    if (!change.loses.empty()) add(change.loses, note_of(inside_of(conversation), change));
+    if (!change.loses.empty() && !change.by_design) add(change.loses, note_of(inside_of(conversation), change));
   }
   constexpr std::string_view kVariable = "reasoning_effort: ";
   for (const std::string& note : passes::notes_of_effort(conversation)) {

@@ -26,6 +26,8 @@ void find_misspelt(const Rendering& rendering, const TemplateFacts& facts, std::
 void find_lost_tokens(const Experiment& experiment, const std::vector<std::string>& names, std::vector<Loss>& losses);
 /// Members that the request, or JSON text in it or beside it, gives twice in one object.
 void find_repeated(const Conversation& conversation, std::vector<Loss>& losses);
+/// What passes are there to leave out: the nulls of a table, one loss for all of them.
+void find_left_out_by_passes(const Conversation& conversation, std::vector<Loss>& losses);
 /// What the passes found wrong: arguments that are no JSON, an effort of reasoning that is not taken.
 void find_lost_by_passes(const Conversation& conversation, std::vector<Loss>& losses);
 

@@ -206,6 +206,13 @@ std::string names_of_types(std::uint8_t types) {
   return out;
 }
 
+bool declares_beginning(const ReplyTools& tools, std::string_view begin) {
+  const std::shared_ptr<const DeclaredTools>& data = inside_of(tools);
+  if (data == nullptr) return false;
+  const auto first = data->tools.lower_bound(begin);
+  return first != data->tools.end() && first->first.starts_with(begin);
+}
+
 Error no_list_of_tools(std::string_view name) {
   return Error(ErrorCode::conversation, "tools are a list")
       .input(std::string(name))

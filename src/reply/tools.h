@@ -36,6 +36,8 @@ class Types {
   std::vector<Schema> nodes_{Schema{}};
 };
 
+/// Whether a declared tool's name begins with this.
+bool declares_beginning(const ReplyTools& tools, std::string_view begin);
 /// The types that a schema's "type" means: any where it has none, or words that mean none.
 std::uint8_t types_named(const Value* type);
 /// The Type of a value that JSON can say.

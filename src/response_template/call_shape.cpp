@@ -32,8 +32,20 @@ struct ObjectPaths {
   std::string problem;
 };
 
+/// A path as who reads a note knows it: without what the field calls the whole object.
+std::string key_in_call(std::string_view path) {
+  constexpr std::string_view kWhole = "content.";
+  return json_string(path.starts_with(kWhole) ? path.substr(kWhole.size()) : path);
+}
+
+bool has_name(const std::vector<CallMember>& members) {
+  return std::ranges::any_of(members, [](const CallMember& member) {
+    return member.role == Role::name || (member.role == Role::inner && has_name(member.members));
+  });
+}
+
 /// A transform looks members up by dotted paths, so keys must be plain words. A format may take several keys for one
-/// thing; a transform has one path for each, and the others become losses.
+/// thing, or all of it in a further object; a transform has one path for each, and the others become losses.
 void find_paths(const std::vector<CallMember>& members, const std::string& path, ObjectPaths& found,
                 std::vector<std::string>& losses) {
   std::size_t known = 0;
@@ -45,10 +57,12 @@ void find_paths(const std::vector<CallMember>& members, const std::string& path,
     if (member.role == Role::any_name) found.problem = "the key of an object is the name: no transform can say that";
     if (member.role == Role::any_name || member.role == Role::constant) continue;
     if (!is_plain_key(member.key)) found.problem = "no transform can look up the key " + json_string(member.key);
-    if (member.role == Role::inner) {
+    if (member.role == Role::inner && !found.name.empty() && has_name(member.members)) {
+      losses.push_back("a call with name and arguments in " + key_in_call(place) + " is an error");
+    } else if (member.role == Role::inner) {
       find_paths(member.members, place, found, losses);
     } else if (!wanted->empty()) {
-      const std::string found_key = json_string(member.key), key = json_string(*wanted);
+      const std::string found_key = key_in_call(place), key = key_in_call(*wanted);
       losses.push_back("a call with " + found_key + " in place of " + key + " is an error");
     } else {
       *wanted = place;

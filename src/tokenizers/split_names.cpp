@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/ascii.h"
 #include "base/nearest.h"
 
 namespace parlance {
@@ -152,7 +153,7 @@ std::span<const GgufMark> gguf_marks() { return kMarks; }
 
 bool strips_after_control(std::string_view model_name) {
   std::string lower(model_name);
-  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+  for (char& c : lower) c = ascii::lower(c);
   return std::any_of(std::begin(kStrips), std::end(kStrips),
                      [&](std::string_view part) { return lower.find(part) != lower.npos; });
 }

@@ -249,7 +249,7 @@ TEST(ReplyBroken, ScannersOfArgumentsLoseNothing) {
   std::mt19937_64 random(20261130);
   for (int round = 0; round < testing::share_of(40000); ++round) {
     expect_nothing_lost(reply::PythonScanner(callee, 64, 1 << 16), damaged(calls[round % 2], random), "'");
-    expect_nothing_lost(reply::BareScanner(quote, 64), damaged(objects[0], random), quote);
+    expect_nothing_lost(reply::BareScanner(quote, 64, 1 << 20), damaged(objects[0], random), quote);
     if (HasFatalFailure()) return;
   }
 }
@@ -296,6 +296,42 @@ TEST(ReplyFamilies, GoOnWhereThePromptEnds) {
         for (const testing::Event& event : events) sources += event.source;
         ASSERT_EQ(sources, one.reply.substr(moved)) << family.name;
       }
+    }
+  }
+}
+
+/// A key with a blank in it ends a text without quotes only where the tool has it: else it is of the text.
+TEST(ReplyBare, KeysWithBlanksAreThoseOfTheTool) {
+  const char* const tools =
+      R"([{"name": "plan", "parameters": {"properties": {"city": {}, "per day": {}, "in": {}}}}])";
+  const ReplyCases& family = *std::ranges::find(reply_families(), "gemma4", &ReplyCases::name);
+  const auto arguments = [&](const ReplyOptions& options, const std::string& text) {
+    return testing::message_of(family.format, options, "<|tool_call>call:plan{" + text + "}<tool_call|>")
+        .calls.at(0)
+        .arguments;
+  };
+  const ReplyOptions known{.tools = *ReplyTools::from_json(tools)};
+  EXPECT_EQ(arguments(known, "city:Paris,per day:3"), R"({"city": "Paris", "per day": 3})");
+  EXPECT_EQ(arguments(known, "city:Paris, France, per day:3,in:x"),
+            R"({"city": "Paris, France", "per day": 3, "in": "x"})");
+  EXPECT_EQ(arguments(known, "city:Paris, at 10:30,in:x"), R"({"city": "Paris, at 10:30", "in": "x"})");
+  EXPECT_EQ(arguments(known, "in:{city:Paris,per day:3}"), R"({"in": {"city": "Paris,per day:3"}})");
+  EXPECT_EQ(arguments({}, "city:Paris,per day:3"), R"({"city": "Paris,per day:3"})");
+}
+
+/// A list of calls that nothing opens, or only a fence, is one where the reply begins, whether tools are known or not.
+TEST(ReplyInitial, CallsBeginTheReply) {
+  const ReplyFormat format = *ReplyFormat::from_json(
+      R"({"calls": [{"layout": "list", "open": ["```json\n", "```\n"], "call": [{"object": {"name": "name",
+      "arguments": "arguments", "parameters": "arguments"}}], "close": "\n```", "open_optional": true,
+      "close_optional": true, "initial": true}]})");
+  const std::string list = R"([{"name": "f", "parameters": {"a": 1}}])", fenced = "```json\n" + list + "\n```";
+  for (const std::string& text : {list, fenced, "\n" + list}) {
+    EXPECT_EQ(testing::message_of(format, {}, text).calls.size(), 1U) << text;
+    for (const std::string before : {"Use this: ", "Look:\n", "Look:\n\n", "Look:\n```json\n[]\n```\n"}) {
+      const ReplyMessage message = testing::message_of(format, {}, before + text);
+      EXPECT_TRUE(message.calls.empty()) << before + text;
+      EXPECT_EQ(message.content, before + text);
     }
   }
 }

@@ -496,6 +496,24 @@ TEST(ReplyLimitsTest, AreEvents) {
       "call_begin: f | arguments: {\"a\": (( | malformed at 26: nesting no deeper than the limit | call_end cut | "
       "broken: (((1)))))");
 }
+
+/// A number of Python, and a text without quotes, say nothing before they end.
+TEST(ReplyLimitsTest, HoldOfValuesToo) {
+  const ReplyLimits limits{.pending = 64};
+  const std::string most(64, '7'), number = most + "7", call = "f\n" FENCE "python\ntool_call(a=";
+  for (const std::size_t size : {std::size_t{1}, std::size_t{200}}) {
+    EXPECT_EQ(outline(testing::read_sized(format_of("chatglm3"), call + number + ")", size, {.limits = limits})),
+              "call_begin: f | arguments: {\"a\": " + most +
+                  " | malformed at 88: a shorter number | call_end cut | broken: 7)");
+    const ReplyFormat bare = *ReplyFormat::from_json(R"({"calls": [{"call": ["<c>", {"name": true},
+        {"arguments": {"bare": "'"}}, "</c>"]}]})");
+    EXPECT_EQ(outline(testing::read_sized(bare, "<c>f{a:" + number + "}</c>", size, {.limits = limits})),
+              "call_begin: f | arguments: {\"a\": " + most +
+                  " | malformed at 71: a shorter value | call_end cut | broken: 7}");
+  }
+  EXPECT_EQ(outline(read_whole(format_of("chatglm3"), call + most + ")\n" FENCE, {.limits = limits})),
+            "call_begin: f | arguments: {\"a\": " + most + "} | call_end complete");
+}
 #undef FENCE
 
 TEST(ReplyLimitsTest, HoldBackLittle) {

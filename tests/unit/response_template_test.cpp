@@ -154,6 +154,24 @@ TEST(ResponseTemplate, RefusesPatternsThatWouldBeReadOtherwise) {
   EXPECT_EQ(calls(R"({"open_pattern": "<c>^", "close": "</c>", )"), "fields.tool_calls.open_pattern");
 }
 
+/// Of an object that may hold the call in a further one, its keys are no other spellings of themselves.
+TEST(ResponseTemplate, SaysOfAFurtherObjectThatItIsOne) {
+  const auto losses_of = [](std::string_view object) {
+    const std::string json = R"({"calls": [{"call": ["<c>", {"object": )" + std::string(object) + R"(}, "</c>"]}]})";
+    const Result<WrittenResponseTemplate> written = write_response_template(*ReplyFormat::from_json(json));
+    std::string losses;
+    for (const std::string& one : written->losses)
+      if (one.starts_with("a call with")) losses += one + "; ";
+    return losses;
+  };
+  EXPECT_EQ(losses_of(R"({"name": "name", "arguments": "arguments", "parameters": "arguments",
+                          "function": {"name": "name", "arguments": "arguments", "parameters": "arguments"}})"),
+            "a call with \"parameters\" in place of \"arguments\" is an error; "
+            "a call with name and arguments in \"function\" is an error; ");
+  EXPECT_EQ(losses_of(R"({"function": {"name": "name", "arguments": "arguments", "parameters": "arguments"}})"),
+            "a call with \"function.parameters\" in place of \"function.arguments\" is an error; ");
+}
+
 TEST(ResponseTemplate, DropsWhatTransformersDrops) {
   const Result<ReadResponseTemplate> read = read_response_template(R"x({"start_anchor": "<a>", "fields": {
     "thinking": {"open_pattern": "(?:^|<t>\\s*)", "close": "</t>"},

@@ -1,10 +1,11 @@
-"""Nulls that a table of data has put into calls: a warning where a mask would teach them. Begin reading at warn_of_nulls."""
+"""Nulls that a table of data has put into calls: a warning where a mask would teach them. Begin reading at told_of_nulls."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from parlance._origins import GENERATION
 from parlance._warned import warn_caller
 
 # As in null_columns.cpp: words of a schema that may declare more than its `properties` and `items` do.
@@ -26,28 +27,35 @@ _DECLARES_MORE = (
     "unevaluatedProperties",
 )
 # Masks that may have calls in them, and the members by which data says that a turn is not learnt (unmasked.h).
-_TEACHES_CALLS = ("assistant", "calls")
+_TEACHES_CALLS = ("assistant", "calls", GENERATION)
 _SAYS_LEARNT = ("weight", "train", "loss")
 _DEEPEST = 64  # what nests deeper is left alone
 
 
 def warn_of_nulls(chats: Sequence[Any], tools: Sequence[Any] | None, kinds: Sequence[str]) -> None:
-    """Warns of the first argument that is null and that its tool does not declare, where a mask of these kinds teaches it.
+    """Warns of what told_of_nulls() tells."""
+    told = told_of_nulls(chats, tools, kinds)
+    if told:
+        warn_caller(told)
+
+
+def told_of_nulls(chats: Sequence[Any], tools: Sequence[Any] | None, kinds: Sequence[str]) -> str:
+    """The first argument that is null and that its tool does not declare, where a mask of these kinds teaches it; "": there is none.
 
     A table (Arrow, Parquet, datasets) gives each row the members that any row has. Template.render() leaves such arguments out; what
     follows transformers writes them.
     """
     if not tools or not any(kind in _TEACHES_CALLS for kind in kinds):
-        return
+        return ""
     schemas = _schemas_of(tools)
     for chat in chats if schemas else ():
         for path, name, arguments in _learnt_calls(chat):
             for place in _undeclared(arguments, schemas.get(name), 0):
-                warn_caller(
+                return (
                     f"{path}{place} is null and no parameter of {name!r}: tables of data have such members, and transformers' prompt "
                     f"has them too, so that the model learns them. Leave them out, or use Template.render(), which leaves them out"
                 )
-                return
+    return ""
 
 
 def _schemas_of(tools: Sequence[Any]) -> dict[str, Any]:

@@ -144,9 +144,9 @@ def apply_chat_template(
     chats = [messages_of(chat, version) for chat in (conversation if is_batched else [conversation])]
     if continue_final_message:
         check_continued(add_generation_prompt, return_assistant_tokens_mask)
-    if kinds:
+    if kinds or return_assistant_tokens_mask:
         tools = None if tools is None else list(tools)  # what goes through them once is gone through twice
-        warn_of_nulls(chats, tools, kinds)
+        warn_of_nulls(chats, tools, kinds or (GENERATION,))
     sanitized = None
     by_origin = protect or bool(kinds)
     if sanitize_control_tokens and by_origin and tokenize:

@@ -18,9 +18,11 @@ from parlance._installed import derived, method_of_class
 from parlance._marks import Marks, Unmarked
 from parlance._origins import GENERATION, Ranges, forged_in, kinds_of, learnt_in, mask_of, padded, paths_of, tokens_of
 from parlance._signatures import signature_of_any
+from parlance._tables import told_of_nulls
 from parlance._tokenizers import tokenizer_of
 from parlance._transformers import Limits, Method, RenderedChat, check_continued, followed, limits_of, without_replies
 from parlance._truncation import most_tokens, truncated
+from parlance._warned import warn_caller
 
 __all__ = ["apply_chat_template"]
 
@@ -50,7 +52,10 @@ def apply_chat_template(
     call = _Call(processor, kinds_of(mask), bool(protect), trusted, version, limits_of(limits, version))
     if "conversation" in kwargs:
         kwargs["conversation"] = without_replies(kwargs["conversation"])
-    return call.run((*map(without_replies, args[:1]), *args[1:]), kwargs)
+    out = call.run((*map(without_replies, args[:1]), *args[1:]), kwargs)
+    if call.told_of_nulls:
+        warn_caller(call.told_of_nulls)
+    return out
 
 
 class _Call:
@@ -65,6 +70,7 @@ class _Call:
         self._limits = limits
         self._marks: Marks | None = None
         self._masks: list[list[int]] | None = None
+        self.told_of_nulls = ""
 
     def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         stand_in = _stand_in(self._processor, _processor_class, _parlance_render=self._render)
@@ -133,6 +139,8 @@ class _Call:
             masked=return_assistant_tokens_mask or GENERATION in self._kinds,
             limits=self._limits,
         )
+        kinds = self._kinds or ((GENERATION,) if return_assistant_tokens_mask else ())
+        self.told_of_nulls = told_of_nulls(conversations, tools, kinds)
         learns = bool(self._kinds) and GENERATION not in self._kinds
         rendered = method.rendered(conversations, assistant=learns, spans=is_marked)
         if return_assistant_tokens_mask:

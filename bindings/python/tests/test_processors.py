@@ -6,6 +6,7 @@ import collections
 import copy
 import inspect
 import pickle
+import warnings
 from typing import Any
 from unittest import mock
 
@@ -410,3 +411,20 @@ def test_what_cannot_be(made: Any) -> None:
     assert parlance.apply_chat_template(as_kind(made, Own), chats(made.test_kind)[0], tokenize=True) == {"input_ids": [[1]]}
     with pytest.raises(ValueError, match="does not render its prompts"):
         parlance.apply_chat_template(as_kind(made, Own), [], protect=True, tokenize=True)
+
+
+@pytest.mark.parametrize(
+    "way", [{"mask": "assistant"}, {"mask": ["calls", "stop"]}, {"return_assistant_tokens_mask": True}, {"mask": "content"}]
+)
+def test_a_mask_warns_of_nulls_of_a_table(made: Any, way: dict[str, Any]) -> None:
+    """A table gives each row the arguments that any row has."""
+    tool = {"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {"a": {}}}}}
+    call = {"type": "function", "function": {"name": "f", "arguments": {"a": 1, "n": None}}}
+    chat = [{"role": "user", "content": [{"type": "text", "text": "Hi"}]}, {"role": "assistant", "content": [], "tool_calls": [call]}]
+    template = "{% for m in messages %}{% generation %}{{ m.role }}{{ m.tool_calls }}{% endgeneration %}{% endfor %}"
+    asked = {"tools": [tool], "chat_template": template, "tokenize": True, "return_dict": True, **way}
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        parlance.apply_chat_template(made, chat, **asked)
+    told = [one for one in told if "is null and no parameter of 'f'" in str(one.message)]
+    assert [one.filename for one in told] == ([] if way == {"mask": "content"} else [__file__])

@@ -146,6 +146,28 @@ def test_nulls_are_a_tables_where_properties_alone_say_what_there_is(chatml_toke
     assert len(told) == is_of_table
 
 
+def test_a_row_with_nulls_has_one_loss_of_them() -> None:
+    """Each row of a table has them, which are left out by design."""
+    tool = function("f", {"a": {}})
+    chat = called("f", {"a": "x", "n": None})
+    losses = parlance.Template.builtin("terminal-agent").render([*chat, *chat, *chat], tools=[tool]).losses()
+    told = [(loss.kind, loss.path, loss.sentence) for loss in losses if loss.subject == "argument"]
+    sentence = "without the nulls of a table (null-columns), and 2 more"
+    assert told == [("left out", "messages[1].tool_calls[0].function.arguments", sentence)]
+
+
+def test_the_mask_of_generation_blocks_warns_of_nulls_too(chatml_tokenizer: str) -> None:
+    transformers = pytest.importorskip("transformers")
+    tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_file=f"{chatml_tokenizer}/tokenizer.json")
+    tokenizer.chat_template = (
+        "{% for m in messages %}{% if m.role == 'assistant' %}{% generation %}{{ m.tool_calls }}{% endgeneration %}{% endif %}{% endfor %}"
+    )
+    tools = [function("f", {"a": {"type": "string"}})]
+    with pytest.warns(UserWarning, match="no parameter of 'f'") as told:
+        parlance.apply_chat_template(tokenizer, called("f", {"n": None}), tools=tools, return_assistant_tokens_mask=True)
+    assert [one.filename for one in told] == [__file__]
+
+
 def test_a_mask_without_calls_does_not_warn_of_nulls(chatml_tokenizer: str) -> None:
     transformers = pytest.importorskip("transformers")
     tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_file=f"{chatml_tokenizer}/tokenizer.json")

@@ -33,9 +33,11 @@ Descriptor open_folder(int parent, const char* name) {
   return Descriptor(openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
 
+/// All of them, also where it was read before: the copy of the descriptor shares its place.
 std::vector<std::string> names_in(int folder) {
   std::vector<std::string> names;
   DIR* const stream = fdopendir(dup(folder));
+  if (stream) rewinddir(stream);
   while (const dirent* entry = stream ? readdir(stream) : nullptr) {
     const std::string_view name = entry->d_name;
     if (name != "." && name != "..") names.emplace_back(name);
@@ -71,7 +73,6 @@ void remove_folder(const std::string& path) {
   std::uint64_t moved = 0;
   for (bool is_changed = bool(root); is_changed;) {
     is_changed = false;
-    if (lseek(root.get(), 0, SEEK_SET) != 0) break;
     for (const std::string& name : names_in(root.get()))
       is_changed = remove_entry(root.get(), name, moved) || is_changed;
   }

@@ -13,18 +13,14 @@
 #include "agent/sandbox/pipe.h"
 #include "agent/sandbox/process_tree.h"
 #include "agent/shell/character_border.h"
+#include "agent/shell/clock.h"
 #include "agent/shell/output_files.h"
 
 namespace parlance::agent {
 
 namespace {
 
-using Moment = std::chrono::steady_clock::time_point;
-
-constexpr int kProgramPause = 50;  // milliseconds between two looks at the limits
-constexpr int kMostRest = 256;     // reads of what is left in a pipe of a program that has ended
-
-double since(Moment begin) { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(); }
+constexpr int kMostRest = 256;  // reads of what is left in a pipe of a program that has ended
 
 /// A file without a name: the program may leave it unread, and we need not wait for it.
 Result<Descriptor> input_of(const std::string& text) {
@@ -48,7 +44,7 @@ struct OneRun {
   Capture out, err;
   CharacterBorder out_border{}, err_border{};
   RunEnd reason = RunEnd::finished;
-  Moment begin = std::chrono::steady_clock::now(), stopped{};
+  Clock::time_point begin = Clock::now(), stopped{};
   int stage = 0;  ///< 0: runs; then the signals that it was sent
 
   bool take(Stream stream) {
@@ -68,15 +64,15 @@ struct OneRun {
   void stop(RunEnd why) {
     if (stage != 0) return;
     reason = why;
-    stopped = std::chrono::steady_clock::now();
+    stopped = Clock::now();
     signal_all(process.root(), SIGINT);
     stage = 1;
   }
 
   void look() {
-    if (since(begin) > options.timeout) stop(RunEnd::timed_out);
+    if (seconds_since(begin) > options.timeout) stop(RunEnd::timed_out);
     if (out.bytes() + err.bytes() > options.output.stop) stop(RunEnd::too_much_output);
-    if (stage == 0 || since(stopped) < options.grace * stage) return;
+    if (stage == 0 || seconds_since(stopped) < options.grace * stage) return;
     if (stage == 1) signal_all(process.root(), SIGTERM);
     if (stage == 2) process.kill();
     ++stage;
@@ -88,7 +84,7 @@ struct OneRun {
                         {err_pipe.reader.get(), POLLIN, 0},
                         {process.end(), POLLIN, 0},
                         {stage == 0 ? options.cancel : -1, POLLIN, 0}};
-    poll(watched, 4, kProgramPause);
+    poll(watched, 4, kTick);
     for (const auto& [at, stream] : {std::pair{0, Stream::out}, std::pair{1, Stream::err}}) {
       const bool closed = watched[at].revents != 0 && !take(stream) && (watched[at].revents & POLLHUP) != 0;
       if (closed) (stream == Stream::out ? out_pipe : err_pipe).reader.close();
@@ -105,7 +101,7 @@ struct OneRun {
     RunResult result;
     result.end = reason;
     result.status = process.status();
-    result.seconds = since(begin);
+    result.seconds = seconds_since(begin);
     result.notes = process.take_notes();
     result.out = out.finish();
     result.err = err.finish();

@@ -24,10 +24,9 @@ namespace parlance::agent {
 
 namespace {
 
-constexpr double kStart = 20;   // seconds in which the program must be ready
-constexpr double kBack = 0.1;   // seconds between a report and the prompt
-constexpr int kStartTick = 50;  // milliseconds
-constexpr int kNoPipe = -1;     // in the place of the program's standard error
+constexpr double kStart = 20;  // seconds in which the program must be ready
+constexpr double kBack = 0.1;  // seconds between a report and the prompt
+constexpr int kNoPipe = -1;    // in the place of the program's standard error
 constexpr std::string_view kStartFile = "start";
 
 std::string with_token(std::string text, const std::string& token) { return with_words(std::move(text), "{}", token); }
@@ -185,7 +184,7 @@ Result<void> Resident::launch(const std::string& folder) {
   const Clock::time_point begin = Clock::now();
   while (!answer_in(received, token)) {
     pollfd watched[] = {{answers_.get(), POLLIN, 0}, {process_->end(), POLLIN, 0}};
-    poll(watched, 2, kStartTick);
+    poll(watched, 2, kTick);
     received += read_some(answers_.get());
     said += read_some(errors_.get());
     if (ended() || seconds_since(begin) > kStart) {

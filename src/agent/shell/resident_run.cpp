@@ -19,7 +19,6 @@ namespace {
 constexpr double kLook = 0.25;  // seconds between two looks at whether it waits for input
 constexpr double kLost = 0.5;   // seconds at the prompt without a report
 constexpr double kDrain = 2;    // seconds for output that is on its way
-constexpr int kTick = 50;       // milliseconds
 
 }  // namespace
 

@@ -8,10 +8,42 @@
 
 #include "reply/codec.h"
 #include "reply/read/call_reader.h"
+#include "reply/tools.h"
 
 namespace parlance::reply {
 
 using Part = CallPart::Kind;
+
+namespace {
+
+/// Whether an item of a section or list went wrong whose end can be told, so that others may follow.
+bool is_item(const Reading& in) {
+  Recovery recovery;
+  const bool measured = in.place == Place::part && in.call->reader->measure(recovery, in);
+  const bool inside = measured || (in.place == Place::field && !in.form().is_literal(0));
+  return inside && in.form().form->layout != CallLayout::single && !in.call->silent && !in.call->loose &&
+         !in.call->open_list;
+}
+
+/// Whether the next call of a section or list has begun, of which no part is there yet.
+bool has_begun_item(const Reading& in) {
+  if (in.place == Place::list) return in.call->in_list == Call::InList::item;
+  if (in.place != Place::next || in.held.bytes.size() <= in.held.blanks) return false;
+  const MarkerTrie& markers = in.form().next;
+  const auto leads = [&](Meaning meaning) { return markers.leads_to(meaning, in.held.cursor); };
+  return leads(Meaning::call_item) && !leads(Meaning::call_close) && !leads(Meaning::surplus);
+}
+
+/// Whether what was cut off behind an opening marker of another spelling, or without one, may become a tool's call.
+bool may_be_of_tool(const Reading& in) {
+  const Call& call = *in.call;
+  const bool in_name = in.place == Place::field && in.part().kind == Part::name;
+  if (in.form().form->declared_only || (!in_name && call.name.empty())) return false;
+  if (!in.tools().known()) return !call.loose;
+  return in_name ? declares_beginning(in.tools(), trimmed(call.word)) : in.tools().declares(call.name);
+}
+
+}  // namespace
 
 /// The next byte cannot stand here: without a name it was text, else the call remains incomplete.
 void CallReader::fail(std::string_view expected) {
@@ -20,7 +52,7 @@ void CallReader::fail(std::string_view expected) {
   const std::string lead = in_.lead.take();
   in_.absorb = {};
   if (!in_.call->silent || in_.call->committed) in_.out.malformed(lead.size(), wanted);
-  in_.call->spoilt = !in_.call->committed && is_item();
+  in_.call->spoilt = !in_.call->committed && is_item(in_);
   if (!in_.call->committed && !in_.call->spoilt) {
     in_.call.reset();
     in_.place = Place::text;
@@ -50,15 +82,6 @@ bool CallReader::begin_sibling(std::string_view held) {
     return true;
   }
   return false;
-}
-
-/// Whether an item of a section or list went wrong whose end can be told, so that others may follow.
-bool CallReader::is_item() const {
-  Recovery recovery;
-  const bool measured = in_.place == Place::part && in_.call->reader->measure(recovery, in_);
-  const bool inside = measured || (in_.place == Place::field && !in_.form().is_literal(0));
-  return inside && in_.form().form->layout != CallLayout::single && !in_.call->silent && !in_.call->loose &&
-         !in_.call->open_list;
 }
 
 /// Of a call that went wrong; where it had no name, it is text.
@@ -151,11 +174,12 @@ bool CallReader::settle_broken() {
 
 void CallReader::finish() {
   if (finish_part() || meet_shorter()) return;
+  const bool begun = has_begun_item(in_);
   std::string held = in_.held.take();
   // which may be a program
   const bool is_word = in_.place == Place::field && in_.form().has_program && !in_.call->committed;
   if (is_word && begin_sibling(held)) return;
-  cut_off(std::move(held));
+  cut_off(std::move(held), begun);
 }
 
 /// What a part's reader holds may be settled.
@@ -191,27 +215,31 @@ void CallReader::note_unclosed(std::string_view held) {
 }
 
 /// A call that has begun is incomplete; what is none yet was text.
-void CallReader::cut_off(std::string held) {
+void CallReader::cut_off(std::string held, bool begun) {
   const bool between = in_.place == Place::list || in_.place == Place::next || in_.place == Place::literal;
   if (in_.call->named || in_.call->ended || (in_.call->committed && between)) {
     const bool inside = in_.call->named && !in_.call->ended && in_.place == Place::part;
     if (inside) in_.call->reader->cut_off(held, in_);
-    note_unclosed(held);
+    if (begun && !in_.call->spoilt) {
+      in_.out.malformed(in_.lead.size() + held.size(), "the name of a call", Fault::cut);
+    } else {
+      note_unclosed(held);
+    }
     if (in_.call->named) close(false);
     in_.put_markup(in_.lead.take() + held);
     return in_.begin_content(Gap::none);
   }
   const CutName cut = in_.place == Place::part ? in_.call->reader->cut_name() : CutName();
   const std::string lead = in_.lead.take();
-  // A marker alone is a call that was cut where it stands as a call's does: an answer may end with its name.
-  const std::string_view text = lead, blank = text.substr(text.find_last_not_of(" \t\r\n") + 1);
-  const bool is_placed = !in_.answer.answers || blank.find('\n') != blank.npos || held.find('\n') != held.npos;
+  const std::string_view text = lead;
+  const bool is_placed = in_.is_placed(lead + held);
   // What follows a marker that lacks a part may go on an answer that speaks of it, unless it came as control tokens.
   const bool is_spoken_of = in_.call->faulty && !in_.is_certain(text.substr(0, in_.call->opening));
   const bool is_named = in_.place == Place::field && !is_spoken_of && !is_blank(in_.call->word);
-  const bool begun = cut.begun || is_placed || is_named;
+  begun = begun || cut.begun || is_placed || is_named;
   const std::string_view expected = cut.in_text ? cut.expected : "the name of a call";
-  if (!in_.call->silent) in_.out.malformed(lead.size() + held.size(), expected, begun ? Fault::cut : Fault::syntax);
+  const bool is_told = !in_.call->silent || in_.call->committed || (is_placed && may_be_of_tool(in_));
+  if (is_told) in_.out.malformed(lead.size() + held.size(), expected, begun ? Fault::cut : Fault::syntax);
   in_.place = in_.call->committed ? Place::broken : Place::text;
   in_.gap = Gap::none;
   in_.put_answer(lead);

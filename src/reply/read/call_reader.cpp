@@ -43,6 +43,13 @@ bool begins_with_other(const ReplyFormat& format, std::string_view source) {
   });
 }
 
+/// An object behind that of another call, where a comma is due.
+bool lacks_comma(const Reading& in, char c) {
+  const CallForm& form = *in.form().form;
+  const bool due = in.call->in_list == Call::InList::next && !form.commas_optional && !in.call->open_list;
+  return due && c == '{' && in.call->committed && form.call.front().kind == Part::object;
+}
+
 }  // namespace
 
 /// What stands around the parts that have a reader of their own.
@@ -278,11 +285,21 @@ bool CallReader::begins_item(char c) const {
   }
 }
 
-/// An object behind that of another call, where a comma is due.
-bool CallReader::lacks_comma(char c) const {
-  const CallForm& form = *in_.form().form;
-  const bool due = in_.call->in_list == Call::InList::next && !form.commas_optional && !in_.call->open_list;
-  return due && c == '{' && in_.call->committed && form.call.front().kind == Part::object;
+/// A call of the list; a comma is missing before one that is not `due`.
+void CallReader::begin_listed(bool due) {
+  if (!due) in_.out.malformed(in_.lead.size(), "','", Fault::mended);
+  in_.place = in_.form().is_literal(0) ? Place::next : Place::list;
+  if (!in_.form().is_literal(0)) begin_part();
+}
+
+/// Its bracket stands at `p`.
+const char* CallReader::end_list(const char* p) {
+  if (in_.call->silent && !in_.call->committed) {
+    fail("a call");
+    return p;
+  }
+  end_calls({p, 1});
+  return p + 1;
 }
 
 const char* CallReader::read_list(const char* p, const char* end) {
@@ -300,7 +317,7 @@ const char* CallReader::read_list(const char* p, const char* end) {
     const Fence before(in_);
     const bool loose = form.commas_optional || call.open_list;
     const bool due = at == At::first || at == At::item || (at == At::next && loose);
-    const bool item = (due && !space && begins_item(c)) || lacks_comma(c);
+    const bool item = (due && !space && begins_item(c)) || lacks_comma(in_, c);
     const bool trailing = c == ']' && at == At::item && !loose && call.committed;
     const bool close = trailing || (c == ']' && (at == At::first || at == At::next || (at == At::item && loose)));
     const bool comma = c == ',' && at == At::next;
@@ -315,25 +332,13 @@ const char* CallReader::read_list(const char* p, const char* end) {
       end_calls({});
       return p;
     }
-    if (item) {
-      if (!due) in_.out.malformed(in_.lead.size(), "','", Fault::mended);
-      in_.place = in_.form().is_literal(0) ? Place::next : Place::list;
-      if (!in_.form().is_literal(0)) begin_part();
-      return p;
-    }
+    if (item) return begin_listed(due), p;
     if (!(space || close || comma || open || fence)) {
       fail(list_due());
       return p;
     }
     if (trailing) in_.out.malformed(in_.lead.size(), "a call", Fault::mended);
-    if (close) {
-      if (call.silent && !call.committed) {
-        fail("a call");
-        return p;
-      }
-      end_calls({&c, 1});
-      return p + 1;
-    }
+    if (close) return end_list(p);
     in_.put_frame({&c, 1});
     if (open) call.in_list = At::first;
     if (comma) call.in_list = At::item;

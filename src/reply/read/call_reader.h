@@ -59,8 +59,9 @@ class CallReader {
   const char* read_around(const char* p, const char* end);
   void take(Step step);
   const char* read_list(const char* p, const char* end);
+  void begin_listed(bool due);
+  const char* end_list(const char* p);
   bool begins_item(char c) const;
-  bool lacks_comma(char c) const;
   std::string_view list_due() const;
 
   // between markers (call_field.cpp)
@@ -89,7 +90,6 @@ class CallReader {
   // what went wrong (call_broken.cpp)
   void fail(std::string_view expected);
   bool begin_sibling(std::string_view held = {});
-  bool is_item() const;
   void put_lost(std::string_view bytes);
   void begin_recovery();
   void end_broken_item();
@@ -99,7 +99,7 @@ class CallReader {
   bool finish_part();
   bool meet_shorter();
   void note_unclosed(std::string_view held);
-  void cut_off(std::string held);
+  void cut_off(std::string held, bool begun);
   void close(bool complete);
 
   Reading& in_;

@@ -1,6 +1,10 @@
 // Building a MarkerTrie; format.cpp keeps it far below 2^15 nodes. Begin reading at add().
 #include "reply/read/marker_trie.h"
 
+#include <string>
+
+#include "base/ascii.h"
+
 namespace parlance::reply {
 
 MarkerTrie::Node MarkerTrie::grow(Node from, char c) {
@@ -28,8 +32,16 @@ void MarkerTrie::add(std::string_view lead, std::string_view text, const Mark& m
   end(node, mark);
 }
 
+void MarkerTrie::add_faulty(std::string_view lead, std::string_view text, const Mark& mark) {
+  add(lead, text, mark);
+  if (text.empty() || !mark.ends_word() || !ascii::is_word(text.back())) return;
+  for (int c = 0; c < 128; ++c) {
+    if (ascii::is_word(static_cast<char>(c))) add(lead, std::string(text) + static_cast<char>(c), Mark{});
+  }
+}
+
 void MarkerTrie::end(Node node, const Mark& mark) {
-  if (nodes_[node].mark != 0) return;
+  if (nodes_[node].mark != 0 || mark.meaning == Meaning::none) return;
   nodes_[node].mark = static_cast<std::uint16_t>(marks_.size());
   marks_.push_back(mark);
   if (nodes_[node].wild != kRoot && !mark.is_weak()) clear_wild(node, nodes_[node].wild);
@@ -98,6 +110,15 @@ void MarkerTrie::join(Node to, Node from) {
     if (nodes_[at].mark == 0) nodes_[at].mark = nodes_[child].mark;
     join(at, child);
   }
+}
+
+bool MarkerTrie::leads_to(Meaning meaning, Cursor at) const {
+  const bool is_wild = at.blanks != 0 && nodes_[at.node].wild == at.node;  // any text is left by its end alone
+  for (Node to = nodes_[at.node].child; to != kRoot; to = nodes_[to].sibling) {
+    if (is_wild && nodes_[to].byte != '<') continue;
+    if ((nodes_[to].mark != 0 && marks_[nodes_[to].mark].meaning == meaning) || leads_to(meaning, {to, 0})) return true;
+  }
+  return false;
 }
 
 bool MarkerTrie::step_wild(Cursor& at, char c) const {

@@ -41,6 +41,8 @@ struct Mark {
   std::uint16_t closed = 0;   ///< of its bytes, how many close a program before the marker itself begins
   std::uint16_t skipped = 0;  ///< the parts of a call that are missing before it
   std::string_view after{};   ///< framing that may follow
+  /// It is none where more of a word follows it. Behind what opens a call a name may.
+  bool ends_word() const { return faulty && meaning != Meaning::call_open && meaning != Meaning::call_item; }
   /// It is one only where nothing longer is, be that any text.
   bool is_weak() const { return faulty || meaning == Meaning::stray; }
 };
@@ -63,6 +65,8 @@ class MarkerTrie {
   void add(std::string_view lead, std::string_view text, const Mark& mark);
   /// The same, where a `*` is any text up to a `<`.
   void add_loose(std::string_view lead, std::string_view text, const Mark& mark);
+  /// The same for a text that lacks a part: where more of a word must not follow it, it waits for the byte behind it.
+  void add_faulty(std::string_view lead, std::string_view text, const Mark& mark);
   /// To be called once all is added: what may follow any text then also follows text that another marker spells out.
   void settle();
 
@@ -116,6 +120,8 @@ class MarkerTrie {
   /// Nothing can follow.
   bool is_leaf(Cursor at) const { return nodes_[at.node].child == kRoot && nodes_[at.node].wild == kRoot; }
   bool has_mark(Cursor at) const { return nodes_[at.node].mark != 0 && at.blanks == 0; }
+  /// Whether the text of a marker with this meaning goes on from there.
+  bool leads_to(Meaning meaning, Cursor at) const;
   const Mark& mark(Cursor at) const { return marks_[nodes_[at.node].mark]; }
 
  private:

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/ascii.h"
 #include "reply/marker_texts.h"
 
 namespace parlance::reply {
@@ -180,9 +181,40 @@ void OutsideReader::meet_after_gap(const GapEnd& gap) {
 
 // ---- the end of the reply
 
-bool OutsideReader::finish() {
+/// Whether what is held is the beginning of what opens calls, and goes on behind any marker that is whole. A word may
+/// be the answer's own, a fence closes a block, and so short a text as `<` counts only where a call may stand.
+bool OutsideReader::is_cut_opener() const {
+  constexpr std::size_t kCertain = 3;
+  const std::size_t blanks = in_.held.blanks;
+  const std::string_view held = std::string_view(in_.held.bytes).substr(blanks);
+  const MarkerTrie::Cursor at = in_.held.cursor;
+  const bool opens = markers().leads_to(Meaning::call_open, at) || markers().leads_to(Meaning::call_item, at);
+  if (in_.conversation || !opens || !in_.may_be_fed_so(held, in_.here() + blanks)) return false;
+  const Found found = in_.match(markers(), held, in_.here() + blanks);
+  const bool is_less = found.size == 0 || found.mark.is_weak() || found.mark.meaning == Meaning::call_open ||
+                       found.mark.meaning == Meaning::call_item;
+  if (!is_less || is_blank(held.substr(found.size))) return false;
+  const std::uint64_t begin = in_.here() + blanks;
+  const std::string_view said = trimmed(held.substr(begin < in_.out.origin() ? in_.out.origin() - begin : 0));
+  if (said.starts_with('`') || std::all_of(said.begin(), said.end(), ascii::is_word)) return false;
+  return said.size() >= kCertain || in_.gap == Gap::after || in_.gap == Gap::closed || in_.is_placed(held);
+}
+
+void OutsideReader::put_cut_opener() {
+  const std::size_t blanks = in_.held.blanks;
+  const std::string held = in_.held.take();
+  in_.out.malformed(held.size(), "the name of a call", ReplyEvent::Fault::cut);
+  const bool is_framing = in_.gap == Gap::after || in_.gap == Gap::closed;
+  in_.gap = Gap::none;
+  if (is_framing) in_.put_markup(std::string_view(held).substr(0, blanks));
+  in_.put_answer(std::string_view(held).substr(is_framing ? blanks : 0));
+}
+
+/// `is_ended`: what ends a reply stands behind it, so that nothing was cut off.
+bool OutsideReader::finish(bool is_ended) {
   if (in_.place != Place::text) return finish_header();
   if (in_.held.bytes.empty()) return false;
+  if (!is_ended && is_cut_opener()) return put_cut_opener(), true;
   if (in_.held.blanks != 0) return finish_gap();
   Met met = settle_marker(in_, markers(), [this](std::string_view bytes) { in_.put_answer(bytes); });
   if (met) meet(met.mark, std::move(met.source));

@@ -32,7 +32,7 @@ class OutsideReader {
   /// A marker that ends a call or what remained of it.
   void meet(const Mark& mark, std::string source);
   /// The reply ends here. False when nothing is held.
-  bool finish();
+  bool finish(bool is_ended);
   void say_end(std::string_view source, std::string_view role = {});
 
  private:
@@ -47,6 +47,8 @@ class OutsideReader {
   void end_gap(GapEnd gap);
   void meet_after_gap(const GapEnd& gap);
   bool finish_gap();
+  bool is_cut_opener() const;
+  void put_cut_opener();
 
   std::string_view dummy_prefix() const;
   std::string header_text() const;

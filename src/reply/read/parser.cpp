@@ -244,7 +244,7 @@ void reply::ParserState::finish(const ReplySink& sink) {
   in_.out.open(sink);
   say_carried();
   const std::string last = take_last();
-  while (finish_place()) take_handed();
+  while (finish_place(!last.empty())) take_handed();
   in_.out.flush();
   in_.place = Place::done;
   if (!last.empty()) outside().say_end(last);
@@ -252,11 +252,11 @@ void reply::ParserState::finish(const ReplySink& sink) {
 }
 
 /// What is held cannot go on; it may still be a marker with something behind it. False when nothing is left.
-bool reply::ParserState::finish_place() {
+bool reply::ParserState::finish_place(bool is_ended) {
   switch (in_.place) {
     case Place::text:
     case Place::header:
-    case Place::opening: return outside().finish();
+    case Place::opening: return outside().finish(is_ended);
     case Place::broken: return reply::CallReader(in_).settle_broken();
     case Place::done: return false;
     default: return reply::CallReader(in_).finish(), true;

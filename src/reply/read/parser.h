@@ -52,7 +52,7 @@ class reply::ParserState {
   void take_handed();
   const char* read(const char* p, const char* end);
   const char* absorb(const char* p, const char* end);
-  bool finish_place();
+  bool finish_place(bool is_ended);
   bool ends_open_call(std::string_view control, std::uint64_t at) const;
   void cut_off_call(const ReplySink& sink);
   void begin_in_reasoning();

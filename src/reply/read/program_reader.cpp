@@ -2,6 +2,7 @@
 // with the literal behind it; its last bytes may close it.
 #include "base/inside.h"
 #include "json/json.h"
+#include "reply/marker_texts.h"
 #include "reply/read/text_reading.h"
 #include "reply/tools.h"
 
@@ -55,6 +56,10 @@ class ProgramReader final : public PartReaderOf<ProgramReader> {
     const auto put = [this](std::string_view bytes) { in().out.program(bytes); };
     if (!in().has_literal_behind()) {
       if (in().held.bytes.empty()) return close({}), true;
+      if (is_cut_marker()) {
+        put(in().held.take());
+        return answer({Step::What::over, false, false}), true;
+      }
       return meet(settle_marker(in(), in().form().code, put)), true;
     }
     const std::string held = in().held.take();
@@ -66,6 +71,12 @@ class ProgramReader final : public PartReaderOf<ProgramReader> {
     put(held);
     if (in().form().form->close_optional) return close({}), true;
     return answer({Step::What::over, false, false}), true;
+  }
+
+  /// Whether a marker that looks like a control token began behind the program, and the reply ended in it.
+  bool is_cut_marker() const {
+    const std::string_view held = trimmed_left(in().held.bytes);
+    return held.size() > 2 && is_control_tag(held) && in().match_held(in().form().code, 0).size == 0;
   }
 
   /// The literal behind the program that `held` begins with, with the framing before it as far as that is there.

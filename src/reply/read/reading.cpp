@@ -24,6 +24,7 @@ void Reading::put_answer(std::string_view bytes) {
   if (machine->format.drops_other_text && !answer.marked) return put_markup(bytes);
   answer.fresh = false;
   if (!answer.answers) answer.answers = !is_blank(bytes);
+  begins_line = bytes.back() == '\n';
   if (answer.parted) out.piece(ReplyEvent::Kind::content, {}, "\n");
   answer.parted = false;
   answer.said = true;

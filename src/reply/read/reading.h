@@ -260,9 +260,15 @@ class Reading {
   bool counts_there(const Mark& mark, std::string_view source, std::uint64_t at) const;
   bool may_be_faulty(std::string_view source) const;
   bool is_fed_so(std::string_view source, std::uint64_t at) const;
+  bool may_be_fed_so(std::string_view begin, std::uint64_t at) const;
   /// A control token that was fed as one is no text.
   bool is_certain(std::string_view source) const { return tokens && has_control(source); }
   bool has_control(std::string_view source) const;
+  /// Whether these bytes at the end of a reply, which stand for the beginning of a call, stand where calls do. An
+  /// answer may end with the name of a marker.
+  bool is_placed(std::string_view opening) const {
+    return !answer.answers || begins_line || opening.find('\n') != opening.npos || is_certain(opening);
+  }
 
   std::shared_ptr<const Request> request;
   const Machine* machine;  ///< the request's
@@ -278,6 +284,7 @@ class Reading {
   bool calls_in_reasoning : 1 = false;
   bool called_in_prompt : 1 = false;  ///< what begins a call stood there
   bool handing : 1 = false;           ///< there is something for the driver
+  bool begins_line : 1 = false;       ///< the answer's last byte ends a line
   Step step;                          ///< how the part's reader stands
   Held held;
   HeldText lead;              ///< a call before it is certain to be one

@@ -1,6 +1,7 @@
 // Whether the bytes of a marker are one: where it stands, and which of its texts were fed as control tokens.
 //
 // Begin reading at Reading::match.
+#include "base/ascii.h"
 #include "reply/read/reading.h"
 
 namespace parlance::reply {
@@ -58,6 +59,17 @@ bool Reading::is_fed_so(std::string_view source, std::uint64_t at) const {
   return true;
 }
 
+/// The same of the beginning of a marker: a control token comes whole.
+bool Reading::may_be_fed_so(std::string_view begin, std::uint64_t at) const {
+  if (!tokens) return true;
+  for (const std::string& text : machine->format.control) {
+    for (std::size_t size = 1; size < text.size(); ++size) {
+      if (begin.ends_with(std::string_view(text).substr(0, size))) return false;
+    }
+  }
+  return is_fed_so(begin, at);
+}
+
 Found Reading::match(const MarkerTrie& markers, std::string_view bytes, std::uint64_t at) const {
   Found found;
   found.more = bytes.empty();
@@ -69,8 +81,12 @@ Found Reading::match(const MarkerTrie& markers, std::string_view bytes, std::uin
 Found Reading::match_on(const MarkerTrie& markers, std::string_view bytes, std::uint64_t at, MarkerTrie::Cursor cursor,
                         std::size_t size) const {
   Found found;
+  const auto is_head = [&] {  // of a longer word
+    return size < bytes.size() && ascii::is_word(bytes[size - 1]) && ascii::is_word(bytes[size]);
+  };
   while (true) {
-    if (markers.has_mark(cursor) && counts(markers.mark(cursor), bytes.substr(0, size), at)) {
+    const bool is_marker = markers.has_mark(cursor) && !(markers.mark(cursor).ends_word() && is_head());
+    if (is_marker && counts(markers.mark(cursor), bytes.substr(0, size), at)) {
       found.size = size;
       found.mark = markers.mark(cursor);
     }

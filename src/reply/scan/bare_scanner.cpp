@@ -11,8 +11,6 @@
 namespace parlance::reply {
 namespace {
 
-/// CPython refuses longer integers too (sys.int_info.default_max_str_digits); it bounds what is held of a word or key.
-constexpr std::size_t kLongestWord = 4300;
 constexpr std::size_t kMostUnsaid = 1 << 16;  // bounds white space, too
 
 /// A number or one of the literals as JSON, or "".
@@ -27,13 +25,20 @@ std::string json_of_bare_word(std::string_view word) {
   return scanner.complete() ? std::string(word) : std::string();
 }
 
+/// A bracket that closes one of the word's own, as in `a[0]`, is the word's own too.
+bool closes_own(char c, std::string_view word) {
+  return c == ']' && std::ranges::count(word, '[') > std::ranges::count(word, ']');
+}
+
+bool is_comma_or_blank(char c) { return c == ',' || is_json_space(c); }
+
 bool ends_word(char c) { return c == ',' || c == '}' || c == ']' || is_json_space(c); }
 
 }  // namespace
 
 /// The texts keep their memory: a reply with many calls then allocates for the first of them only.
-void BareScanner::restart(const std::string& quote, std::uint32_t depth) {
-  BareScanner fresh(quote, depth);
+void BareScanner::restart(const std::string& quote, std::uint32_t depth, std::uint32_t pending) {
+  BareScanner fresh(quote, depth, pending);
   for (HeldText* text : {&pending_, &unsaid_, &stack_, &word_}) text->clear();
   fresh.pending_ = std::move(pending_);
   fresh.unsaid_ = std::move(unsaid_);
@@ -95,7 +100,7 @@ Scan BareScanner::feed_key(char c) {
     json() += ": ";
     return go(At::value);
   }
-  if (c == ',' || c == '{' || c == '}' || word_.size() == kLongestWord) return bad("a key and ':'");
+  if (c == ',' || c == '{' || c == '}' || word_.size() >= longest_word()) return bad("a key and ':'");
   word_ += c;
   return Scan::more;
 }
@@ -186,14 +191,22 @@ Scan BareScanner::feed_json_text(char c) {
   return Scan::more;
 }
 
-/// The key that begins behind the comma of a word, where a colon follows; "" where that is none.
+/// What stands behind the comma of a word, and behind any that follow it.
+std::string_view BareScanner::behind_comma() const {
+  const std::string_view rest = trimmed(word_.view().substr(comma_));
+  const auto begin = std::ranges::find_if_not(rest, is_comma_or_blank);
+  return rest.substr(static_cast<std::size_t>(begin - rest.begin()));
+}
+
+/// The key that begins there, where a colon follows; "" where that is none. One with blanks must be of the tool.
 std::string_view BareScanner::key_behind_comma() const {
-  const std::string_view key = trimmed(word_.view().substr(comma_ + std::size_t{1}));
+  const std::string_view key = behind_comma();
   for (const std::string_view mark : {quote(), std::string_view("\"")}) {
     const bool marked = key.size() > 2 * mark.size() && key.starts_with(mark) && key.ends_with(mark);
     if (marked) return key.substr(mark.size(), key.size() - 2 * mark.size());
   }
-  return std::ranges::none_of(key, is_json_space) ? key : std::string_view();  // as in `Paris, at 10:30`
+  const bool is_word = std::ranges::none_of(key, is_json_space);  // not as in `Paris, at 10:30`
+  return is_word || (stack_.size() == 1 && arguments_->have(key)) ? key : std::string_view();
 }
 
 /// A string that lacks its quotes, or the first of them.
@@ -224,12 +237,13 @@ Scan BareScanner::feed_word(char c) {
   }
   const bool quoted = word_.view().front() == '\'';
   const bool open = quoted && (word_.size() == 1 || word_.back() != '\'');
-  const bool ends = !open && ends_word(c);
+  const bool ends = !open && ends_word(c) && !closes_own(c, word_);
   const std::string value = ends ? json_of_bare_word(word_) : std::string();
   const bool comma = ends && value.empty() && !quoted && holds_comma(c);
-  if (comma) comma_ = static_cast<std::uint16_t>(word_.size());
+  const bool is_next = comma_ != 0 && behind_comma().empty();  // of two commas
+  if (comma && !is_next) comma_ = static_cast<std::uint16_t>(word_.size());
   if (!ends || comma || (value.empty() && is_json_space(c))) {
-    if (word_.size() == kLongestWord) return bad("a shorter value");
+    if (word_.size() >= longest_word()) return bad("a shorter value");
     word_ += c;
     return Scan::more;
   }
@@ -239,7 +253,7 @@ Scan BareScanner::feed_word(char c) {
     mended_ = "a string in quotes";
     append_json_string(json(), word_.view().substr(1, word_.size() - 2));
   } else {
-    const bool trailing = comma_ != 0 && is_blank(word_.view().substr(comma_ + std::size_t{1}));
+    const bool trailing = comma_ != 0 && behind_comma().empty();
     put_unquoted(trailing ? word_.view().substr(0, comma_) : word_.view());
   }
   at_ = At::after;
@@ -301,7 +315,8 @@ Scan BareScanner::feed(char c) {
 /// Reads a byte, and notes which bytes JSON says nothing of.
 /// The caller turns the rest of a call that failed into text and must say every byte once.
 [[gnu::always_inline]] inline Scan BareScanner::feed_noted(const char* p) {
-  if (piece_->unsaid_before(p) > kMostUnsaid) return bad("the rest of the call sooner");
+  if (piece_->unsaid_before(p) > std::min(kMostUnsaid, std::size_t{pending_limit_}))
+    return bad("the rest of the call sooner");
   const std::size_t size = json().size();
   const Scan scan = feed(*p);
   if (json().size() != size) piece_->said_before(p);
@@ -323,13 +338,15 @@ const char* BareScanner::skip_plain(const char* p, const char* end) {
 /// Takes what goes on a word or key, up to its longest.
 const char* BareScanner::skip_word(const char* p, const char* end) {
   const char* const from = p;
-  end = p + std::min(kLongestWord - word_.size(), static_cast<std::size_t>(end - p));
+  const std::size_t longest = longest_word();
+  end = p + std::min(longest - std::min(longest, word_.size()), static_cast<std::size_t>(end - p));
   while (p != end && ascii::is_word(*p)) ++p;
   if (p != from) word_ += {from, static_cast<std::size_t>(p - from)};
   return p;
 }
 
-Scan BareScanner::run(const char*& p, const char* end, std::string& out) {
+Scan BareScanner::run(const char*& p, const char* end, std::string& out, const KnownArguments& arguments) {
+  arguments_ = &arguments;
   out = pending_.take();  // the bytes of a cut code point go first, since their rest comes with this piece
   reserve_usual(out, p, end);
   ScannedPiece piece(p, out, unsaid_);

@@ -5,6 +5,7 @@
 //
 // Nothing stands for the marker inside of a string. Begin reading at run().
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -17,16 +18,24 @@
 
 namespace parlance::reply {
 
+/// The arguments that the called tool has. Lifetime: `of` lives as long as a run().
+struct KnownArguments {
+  const void* of = nullptr;
+  bool (*has)(const void* of, std::string_view name) = nullptr;  ///< null: nobody knows
+  bool have(std::string_view name) const { return has != nullptr && has(of, name); }
+};
+
 class BareScanner {
  public:
   /// `quote` must outlive the scanner.
-  BareScanner(const std::string& quote, std::uint32_t depth) : quote_(&quote), limit_(depth) {}
+  BareScanner(const std::string& quote, std::uint32_t depth, std::uint32_t pending)
+      : quote_(&quote), limit_(depth), pending_limit_(pending) {}
   /// As if it had just been made, with the room that it has.
-  void restart(const std::string& quote, std::uint32_t depth);
+  void restart(const std::string& quote, std::uint32_t depth, std::uint32_t pending);
 
   /// Feeds bytes from `p` on while they are more; `p` is then behind the object's last bracket (done), at the byte that
   /// is not its own (bad), or at `end`. Sets `out` to the JSON, whole code points only.
-  Scan run(const char*& p, const char* end, std::string& out);
+  Scan run(const char*& p, const char* end, std::string& out, const KnownArguments& arguments = {});
   std::string_view expected() const { return expected_; }
   /// Where a byte was bad, or no more come: what was read before and is not in any JSON, as it was written.
   std::string unsaid() const { return std::string(unsaid_.view()); }
@@ -77,14 +86,19 @@ class BareScanner {
   Scan feed_text(char c);
   Scan feed_json_text(char c);
   Scan feed_after(char c);
+  std::string_view behind_comma() const;
   std::string_view key_behind_comma() const;
   bool holds_comma(char c) const;
   void put_unquoted(std::string_view text);
   void put(char c);
   void put_key(std::string_view key);
+  /// CPython refuses longer integers too (sys.int_info.default_max_str_digits). It bounds what is held of a word or
+  /// key.
+  std::size_t longest_word() const { return std::min<std::size_t>(4300, pending_limit_); }
   bool inside_object() const { return stack_.back() == '{'; }
 
   const std::string* quote_;
+  const KnownArguments* arguments_ = nullptr;  ///< during run()
   const char* expected_ = "";
   ScannedPiece* piece_ = nullptr;  ///< what run() reads
   HeldText pending_;               ///< the beginning of a code point
@@ -93,6 +107,7 @@ class BareScanner {
   HeldText word_;                  ///< a key, number or literal
   ArgumentNames names_;
   std::uint32_t limit_;
+  std::uint32_t pending_limit_;
   std::uint16_t comma_ = 0;  ///< of a word: where a comma is that may be its own
   At at_ = At::open;
   bool quoted_key_ = false;

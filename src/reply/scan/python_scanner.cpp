@@ -202,7 +202,7 @@ Scan PythonScanner::feed_number(char c) {
   const bool hexadecimal = word_.size() > 1 && (word_.view()[1] | 0x20) == 'x';
   const bool power = !hexadecimal && (word_.back() | 0x20) == 'e' && (c == '+' || c == '-');
   if (is_digit(c) || is_letter(c) || c == '.' || power) {
-    if (word_.size() == kLongestNumber) return bad("a shorter number");
+    if (word_.size() >= std::min(kLongestNumber, std::size_t{pending_limit_})) return bad("a shorter number");
     word_ += c;
     return Scan::more;
   }
@@ -330,8 +330,8 @@ const char* PythonScanner::skip_plain(const char* p, const char* end) {
 /// Takes what goes on a name or a number, up to its longest.
 const char* PythonScanner::skip_word(const char* p, const char* end) {
   const char* const from = p;
-  const std::size_t longest = at_ == At::name ? kLongestName : kLongestNumber;
-  end = p + std::min(longest - word_.size(), static_cast<std::size_t>(end - p));
+  const std::size_t longest = at_ == At::name ? kLongestName : std::min(kLongestNumber, std::size_t{pending_limit_});
+  end = p + std::min(longest - std::min(longest, word_.size()), static_cast<std::size_t>(end - p));
   while (p != end && (is_letter(*p) || is_digit(*p))) ++p;
   if (p != from) word_ += {from, static_cast<std::size_t>(p - from)};
   return p;

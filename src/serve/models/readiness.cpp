@@ -3,14 +3,11 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
-#include <boost/asio/post.hpp>
-#include <boost/asio/redirect_error.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <utility>
 #include <vector>
 
+#include "serve/http/waiter.h"
 #include "serve/http/within.h"
 #include "serve/models/engine.h"
 
@@ -34,13 +31,6 @@ Task<std::string> fault_of_engine(const ServedModel& model) {
   }
 }
 
-/// One who waits for a look to end.
-struct Looker {
-  explicit Looker(asio::any_io_executor on) : executor(std::move(on)), timer(executor) {}
-  asio::any_io_executor executor;
-  asio::steady_timer timer;  ///< is cancelled then; used on `executor` alone
-};
-
 }  // namespace
 
 /// It goes on without whoever began it: others may wait for it.
@@ -55,29 +45,25 @@ struct Readiness::Look {
     fault = std::move(why);
     ended = std::chrono::steady_clock::now();
     is_over = true;
-    for (const std::shared_ptr<Looker>& one : waiting) asio::post(one->executor, [one] { one->timer.cancel(); });
+    for (const std::shared_ptr<Waiter>& one : waiting) Waiter::wake(one);
   }
 
   /// False: it is over.
-  bool enter(const std::shared_ptr<Looker>& one) {
+  bool enter(const std::shared_ptr<Waiter>& one) {
     const std::lock_guard lock(mutex);
     if (!is_over) waiting.push_back(one);
     return !is_over;
   }
-  void leave(const std::shared_ptr<Looker>& one) {
+  void leave(const std::shared_ptr<Waiter>& one) {
     const std::lock_guard lock(mutex);
     std::erase(waiting, one);
   }
 
   Task<std::string> wait() {
     const asio::any_io_executor executor = co_await asio::this_coro::executor;
-    const Place place(*this, std::make_shared<Looker>(executor));
+    const Place place(*this, std::make_shared<Waiter>(executor));
     boost::system::error_code woken;
-    if (place.is_early) {
-      // Whoever ends the look posts to this executor, so the wait has begun before it is cancelled.
-      place.one->timer.expires_at(asio::steady_timer::time_point::max());
-      co_await place.one->timer.async_wait(asio::redirect_error(asio::use_awaitable, woken));
-    }
+    if (place.is_early) woken = co_await place.one->wait();
     const std::lock_guard lock(mutex);
     if (!is_over) throw boost::system::system_error(woken);  // the client is gone
     co_return fault;
@@ -85,12 +71,12 @@ struct Readiness::Look {
 
   /// Among those who wait. No timer stays there longer than its loop.
   struct Place {
-    Place(Look& look, std::shared_ptr<Looker> who) : of(look), one(std::move(who)), is_early(of.enter(one)) {}
+    Place(Look& look, std::shared_ptr<Waiter> who) : of(look), one(std::move(who)), is_early(of.enter(one)) {}
     Place(const Place&) = delete;
     Place& operator=(const Place&) = delete;
     ~Place() { of.leave(one); }
     Look& of;
-    const std::shared_ptr<Looker> one;
+    const std::shared_ptr<Waiter> one;
     const bool is_early;  ///< the look is not over
   };
 
@@ -98,7 +84,7 @@ struct Readiness::Look {
   bool is_over = false;
   std::string fault;
   std::chrono::steady_clock::time_point ended{};
-  std::vector<std::shared_ptr<Looker>> waiting;
+  std::vector<std::shared_ptr<Waiter>> waiting;
 };
 
 Task<> Readiness::look(std::shared_ptr<const ServedModel> model, std::shared_ptr<Look> into) {

@@ -1,20 +1,19 @@
 // Slots: how many replies an engine samples at a time. Other requests wait, in the order in which they came.
 #pragma once
-#include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <cstddef>
 #include <list>
 #include <memory>
 #include <mutex>
 
 #include "serve/http/task.h"
+#include "serve/http/waiter.h"
 #include "serve/models/limits.h"
 
 namespace parlance::serve {
 
 /// Threads: any.
 class Slots {
-  struct Waiter;
+  struct Queued;
 
  public:
   explicit Slots(SlotLimits limits) : limits_(limits) {}
@@ -34,7 +33,7 @@ class Slots {
    private:
     friend class Slots;
     Slots& of_;
-    std::shared_ptr<Waiter> waiter_;
+    std::shared_ptr<Queued> waiter_;
   };
 
   struct Use {
@@ -44,24 +43,23 @@ class Slots {
   Use use() const;
 
  private:
-  struct Waiter {
-    explicit Waiter(asio::any_io_executor on) : executor(std::move(on)), timer(executor) {}
-    asio::any_io_executor executor;
-    asio::steady_timer timer;  ///< is cancelled once it has a slot; used on `executor` alone
+  /// Is woken once it has a slot.
+  struct Queued : Waiter {
+    using Waiter::Waiter;
     bool running = false;
     bool belongs = false;  ///< to a request that counts already
   };
-  void enter(const std::shared_ptr<Waiter>& waiter);
-  void leave(Waiter* waiter);
-  bool runs(const Waiter& waiter) const;
-  void push(const std::shared_ptr<Waiter>& waiter);
-  void remove(std::list<std::shared_ptr<Waiter>>::iterator waiter);
+  void enter(const std::shared_ptr<Queued>& waiter);
+  void leave(Queued* waiter);
+  bool runs(const Queued& waiter) const;
+  void push(const std::shared_ptr<Queued>& waiter);
+  void remove(std::list<std::shared_ptr<Queued>>::iterator waiter);
 
   const SlotLimits limits_;
   mutable std::mutex mutex_;
   std::size_t running_ = 0;
   std::size_t places_ = 0;  ///< of those who wait, the requests
-  std::list<std::shared_ptr<Waiter>> waiting_;
+  std::list<std::shared_ptr<Queued>> waiting_;
 };
 
 }  // namespace parlance::serve

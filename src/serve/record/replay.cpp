@@ -257,9 +257,9 @@ std::optional<Turn> Replay::planned(const Line& line, const std::shared_ptr<cons
                                  {.sampling = std::move(*sampling),
                                   .hints = hints,
                                   .new_session = std::string(record["session"].text()),
-                                  .choice = static_cast<unsigned>(number_in(record["choice"])),
                                   .own = own,
-                                  .grammar = std::move(*grammar)});
+                                  .grammar = std::move(*grammar)},
+                                 static_cast<unsigned>(number_in(record["choice"])));
   if (!turn) return failed(turn.error());
   return std::move(*turn);
 }

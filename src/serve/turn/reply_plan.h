@@ -23,7 +23,6 @@ struct TurnSettings {
   SessionHints hints{};
   std::string new_session;             ///< the id of a session that begins
   std::optional<unsigned> logprobs{};  ///< alternatives of each token; unset: no logprobs
-  unsigned choice = 0;                 ///< of the turn that is planned; others have Turn::another()
   OwnHead own{};                       ///< of the conversation
   /// So many tokens of reasoning, then the gateway closes it and the model goes on; unset: no limit. For engines that
   /// give ids.

@@ -10,14 +10,14 @@
 namespace parlance::serve {
 
 Result<Turn> Turn::plan(std::shared_ptr<const ServedModel> model, const Sessions& sessions, ChatRequest request,
-                        TurnSettings settings) {
+                        TurnSettings settings, unsigned choice) {
   Result<PreparedPrompt> prompt = prepare_prompt(model, sessions, request, settings.hints, settings.new_session);
   if (!prompt) return prompt.error();
-  return plan(std::move(model), std::move(*prompt), std::move(settings));
+  return plan(std::move(model), std::move(*prompt), std::move(settings), choice);
 }
 
-Result<Turn> Turn::plan(std::shared_ptr<const ServedModel> model, PreparedPrompt prompt, TurnSettings settings) {
-  const unsigned choice = settings.choice;
+Result<Turn> Turn::plan(std::shared_ptr<const ServedModel> model, PreparedPrompt prompt, TurnSettings settings,
+                        unsigned choice) {
   Result<std::shared_ptr<const ReplyPlan>> made = plan_reply(std::move(model), prompt, std::move(settings));
   if (!made) return made.error();
   return Turn(std::move(*made), std::move(prompt), choice);

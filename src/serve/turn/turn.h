@@ -20,12 +20,13 @@ std::string context_id(std::span<const TokenId> ids);
 
 class Turn {
  public:
-  /// Fails as RequestReader and grammar_options() do. Throws as Sessions do.
+  /// `choice`: which of the request's it is. Fails as RequestReader and grammar_options() do. Throws as Sessions do.
   static Result<Turn> plan(std::shared_ptr<const ServedModel> model, const Sessions& sessions, ChatRequest request,
-                           TurnSettings settings);
+                           TurnSettings settings, unsigned choice = 0);
 
   /// The same where the prompt is there already.
-  static Result<Turn> plan(std::shared_ptr<const ServedModel> model, PreparedPrompt prompt, TurnSettings settings);
+  static Result<Turn> plan(std::shared_ptr<const ServedModel> model, PreparedPrompt prompt, TurnSettings settings,
+                           unsigned choice = 0);
 
   /// The same again for another choice of the same request.
   Turn another(unsigned choice) const;
