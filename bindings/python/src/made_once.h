@@ -5,13 +5,13 @@
 
 namespace parlance::python {
 
-/// Of two threads that make it at once, that of the first stays.   Threads: any; forget() needs it alone.
+/// Of two threads that make it at once, that of the first stays.   Threads: any; to forget and to move need it alone.
 template <typename T>
 class MadeOnce {
  public:
   MadeOnce() = default;
-  MadeOnce(const MadeOnce&) = delete;
-  MadeOnce& operator=(const MadeOnce&) = delete;
+  MadeOnce(MadeOnce&& from) noexcept : made_(from.made_.exchange(nullptr)) {}
+  MadeOnce& operator=(MadeOnce&&) = delete;
   ~MadeOnce() { forget(); }
 
   /// `make` gives a T. Lifetime: until forget().

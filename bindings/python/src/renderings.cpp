@@ -67,15 +67,8 @@ void set_state_of_span(PySpan& self, const nb::tuple& state) {
   new (&self) PySpan{nullptr, {}, range, std::move(facts)};
 }
 
-/// Of two threads that make it at once, since a long one is made without the lock, that of the first stays.
-nb::str text_of(nb::handle self) {
-  auto& rendering = nb::cast<PyRendering&>(self);
-  const nb::ft_object_guard guard(self);
-  if (!rendering.text.is_valid()) {
-    nb::object made = exact_text_to_python(rendering.prompt->rendering.text(), true);
-    if (!rendering.text.is_valid()) rendering.text = std::move(made);
-  }
-  return nb::borrow<nb::str>(rendering.text);
+nb::str text_of(const PyRendering& rendering) {
+  return rendering.text.get([&] { return exact_text_to_python(rendering.prompt->rendering.text(), true); });
 }
 
 std::vector<PySpan> spans_of(const PyRendering& rendering) {

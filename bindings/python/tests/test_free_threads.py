@@ -96,6 +96,12 @@ assert not failed and is_on() == before, (failed, before, is_on())
     assert done.returncode == 0, done.stderr
 
 
+def test_a_name_of_the_package_is_looked_up_once() -> None:
+    """Threads that ask for it later do not wait for each other in sys.modules."""
+    code = "import parlance; assert 'Session' not in vars(parlance); assert parlance.Session is vars(parlance)['Session']"
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+
+
 # ---- what any thread may use
 
 
