@@ -6,7 +6,7 @@
 #   make test     build, and run everything: cases, oracle, corpus (if there), random templates
 #   make long     the same with all generated cases, long walks in engines, all tests under ASan, the build that users install, and
 #                 fuzz, tsan and portable: before an issue is closed
-#   make wheel    the Python package as wheels, in build/wheel, for each Python of PYTHONS (default: python3.11)
+#   make wheel    the Python package as wheels, in build/wheel, for each Python of PYTHONS (default: python3.11, and one without a GIL)
 #   make install  into PREFIX (/usr/local), below DESTDIR if that is set: commands, library, man pages, completions
 #   make package  Debian's packages, in build/install/packages
 #   make bench    the table of speeds
@@ -67,7 +67,7 @@ installed: test_setup
 install: installed
 	@cmake --install build/install
 
-# For each Python of PYTHONS: "python3.10 python3.12 …"; without, for that of the tests. `pip install .` builds it for the Python that runs it.
+# For each Python of PYTHONS: "python3.10 python3.12 …"; without, for that of the tests and one without a GIL. `pip install .` builds it for the Python that runs it.
 wheel: test_setup
 	@test -n "$(PYTHONS)" || sh bindings/python/setup.sh
 	@sh bindings/python/wheels.sh $(PYTHONS)

@@ -38,6 +38,7 @@ done
 if [ -x build/python/venv/bin/python ]; then
   export PYTHONPATH="$build/python"
   step sh bindings/python/tests/asan.sh
+  step sh bindings/python/tests/free_threads.sh
   step sh bindings/python/tests/torch.sh "$build"
   step sh bindings/python/tests/trl.sh "$build"
   step build/python/venv/bin/python bindings/python/tests/soak.py

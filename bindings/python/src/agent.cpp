@@ -5,6 +5,10 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <optional>
+#include <thread>
+#include <utility>
+
 #include "agent_models.h"
 #include "gil.h"
 #include "objects.h"
@@ -180,28 +184,54 @@ void read_history(PyAgentHistory* self, nb::handle messages, bool unverified,
   new (self) PyAgentHistory{std::move(made)};
 }
 
+/// The messages of an agent that runs. Threads: any. Without a GIL, other threads see them where they would with it:
+/// while a function of Python's runs.
+class RunningMessages {
+ public:
+  explicit RunningMessages(const Agent& agent) : agent_(&agent) {}
+  /// Unset: it runs no more.
+  std::optional<std::vector<Message>> now() {
+    std::optional<nb::ft_lock_guard> guard;
+    if (runner_ != std::this_thread::get_id()) guard.emplace(lock_);  // a signal's handler runs on the agent's thread
+    if (agent_ == nullptr) return std::nullopt;
+    return std::vector<Message>(agent_->messages().begin(), agent_->messages().end());
+  }
+  nb::ft_mutex& lock() { return lock_; }
+  void end() { agent_ = nullptr; }
+
+ private:
+  nb::ft_mutex lock_;
+  const Agent* agent_;
+  const std::thread::id runner_ = std::this_thread::get_id();
+};
+
 /// While it lives, the agent's messages can be asked for by a function of Python, which `started` gets, and the model
 /// has its function.
 class RunningModel {
  public:
   RunningModel(PyAgentModel& model, PyAgentModel::Running running, const Agent& agent, const nb::object& started)
-      : model_(model), before_(model.running), agent_(std::make_shared<const Agent*>(&agent)) {
-    model_.running = running;
+      : model_(model), before_(model.running), messages_(std::make_shared<RunningMessages>(agent)) {
     const Arguments arguments = model.arguments();
-    call_python(started, nb::cpp_function([kept = agent_, arguments]() -> nb::object {
-                  return *kept == nullptr ? nb::none() : nb::object(list_of((*kept)->messages(), arguments));
+    call_python(started, nb::cpp_function([kept = messages_, arguments]() -> nb::object {
+                  const std::optional<std::vector<Message>> now = kept->now();
+                  return now ? nb::object(list_of(*now, arguments)) : nb::none();
                 }));
+    model_.running = running;
+    messages_->lock().lock();
+    running.raised->hold(&messages_->lock());
   }
   RunningModel(const RunningModel&) = delete;
   ~RunningModel() {
+    model_.running.raised->hold(nullptr);
     model_.running = before_;
-    *agent_ = nullptr;
+    messages_->end();
+    messages_->lock().unlock();
   }
 
  private:
   PyAgentModel& model_;
   const PyAgentModel::Running before_;
-  std::shared_ptr<const Agent*> agent_;
+  const std::shared_ptr<RunningMessages> messages_;
 };
 
 /// `function` samples or replies; `earlier` is the run that goes on, if one does. `behind` gets what there is at the
@@ -213,9 +243,12 @@ nb::dict run_agent(PyAgentModel& model, nb::object function, const std::vector<P
   Raised raised;
   Hooks hooks{std::move(events), std::move(approve), std::move(resolve), std::move(stopped), raised};
   Agent agent(model.model(), options_of(tools, task, limits, hooks));
-  const RunningModel running(model, {function, &raised}, agent, started);
-  const std::size_t known = std::exchange(model.known, 0);
-  const AgentEnd end = earlier != nullptr ? agent.resume(earlier->history, known) : agent.run();
+  const InUse::Entered in_use = model.in_use.enter("agent's model");
+  const AgentEnd end = [&] {
+    const RunningModel running(model, {function, &raised}, agent, started);
+    const std::size_t known = std::exchange(model.known, 0);
+    return earlier != nullptr ? agent.resume(earlier->history, known) : agent.run();
+  }();
   behind.history = {.messages = agent.messages(), .unverified = end.unverified, .running = std::move(hooks.running)};
   behind.arguments = model.arguments();
   (void)raised.calling([] { return raise_kept(), true; });

@@ -4,9 +4,11 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "errors.h"
+#include "in_use.h"
 #include "parlance/agent.h"
 #include "prompt.h"
 #include "tokenizers.h"
@@ -21,6 +23,7 @@ class Raised {
   template <typename Call>
   auto calling(const Call& call) -> Result<decltype(call())> {
     try {
+      const Aside aside(*this);
       return call();
     } catch (nb::python_error& error) {
       keep(nb::borrow(error.value()));
@@ -32,12 +35,33 @@ class Raised {
   explicit operator bool() const { return first_.is_valid(); }
   /// Raises it again, if there is one.
   void raise_again();
+  /// A lock that is held already, but not while a function of Python's runs; null: none.
+  void hold(nb::ft_mutex* lock) { held_ = lock; }
 
  private:
+  /// Without the lock, as long as it lives: a function may itself be called by one of these.
+  class Aside {
+   public:
+    explicit Aside(Raised& raised) : raised_(raised), lock_(std::exchange(raised.held_, nullptr)) {
+      if (lock_ != nullptr) lock_->unlock();
+    }
+    Aside(const Aside&) = delete;
+    Aside& operator=(const Aside&) = delete;
+    ~Aside() {
+      if (lock_ != nullptr) lock_->lock();
+      if (lock_ != nullptr) raised_.held_ = lock_;
+    }
+
+   private:
+    Raised& raised_;
+    nb::ft_mutex* const lock_;
+  };
+
   void keep(nb::object exception) {
     if (!first_.is_valid()) first_ = std::move(exception);
   }
   nb::object first_;
+  nb::ft_mutex* held_ = nullptr;
 };
 
 /// How messages are given to Python.
@@ -65,6 +89,7 @@ class PyAgentModel {
   Arguments arguments() const { return engine_ ? Arguments::objects : Arguments::texts; }
 
   std::size_t known = 0;
+  InUse in_use{};
   /// While a run lasts.
   struct Running {
     nb::handle function;

@@ -4,11 +4,14 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <optional>
 #include <tuple>
+#include <utility>
 
 #include "errors.h"
 #include "gil.h"
+#include "in_use.h"
 #include "names.h"
 #include "parlance/reply_api.h"
 #include "parlance/request_api.h"
@@ -101,11 +104,13 @@ class PyApiWriter {
   PyApiWriter(ReplyApi api, ReplyApiOptions options) : api_(api), writer_(api, std::move(options)) {}
 
   ApiEvents begin() {
+    const auto in_use = enter();
     ApiEvents events;
     writer_.begin(sink_into(events, api_));
     return events;
   }
   ApiEvents add(nb::handle given) {
+    const auto in_use = enter();
     ApiEvents events;
     const auto sink = sink_into(events, api_);
     if (nb::isinstance<PyReplyEvent>(given)) {
@@ -118,6 +123,7 @@ class PyApiWriter {
     return events;
   }
   void add_logprobs(nb::handle tokens) {
+    const auto in_use = enter();
     for (nb::handle one : nb::iter(tokens)) {
       const std::string token = token_of(one[0]);
       std::vector<std::string> texts;
@@ -132,17 +138,23 @@ class PyApiWriter {
     }
   }
   ApiEvents finish(const ReplyOutcome& outcome) {
+    const auto in_use = enter();
     ApiEvents events;
     writer_.finish(sink_into(events, api_), outcome);
     return events;
   }
   ApiEvents fail(const ReplyApiError& error) {
+    const auto in_use = enter();
     ApiEvents events;
     writer_.fail(error, sink_into(events, api_));
     return events;
   }
+  InUse::Entered enter() const { return in_use_.enter("writer"); }
   const ReplyApiWriter& writer() const { return writer_; }
-  nb::object to_dict() const { return from_json(writer_.to_json()); }
+  nb::object to_dict() const {
+    const auto in_use = enter();
+    return from_json(writer_.to_json());
+  }
   nb::str keep_alive() const { return text_to_python(keep_alive_of_stream(api_)); }
   nb::str content_type() const { return text_to_python(content_type_of_stream(api_)); }
   nb::str end_of_stream() const { return text_to_python(parlance::end_of_stream(api_)); }
@@ -150,6 +162,7 @@ class PyApiWriter {
  private:
   ReplyApi api_;
   ReplyApiWriter writer_;
+  InUse in_use_;
 };
 
 nb::str server_sent(const PyApiEvent& event) {
@@ -160,19 +173,33 @@ nb::str server_sent(const PyApiEvent& event) {
 
 nb::object choices_of(nb::handle writers, Count input, Count output, Count cached, Count reasoning) {
   std::vector<const ReplyApiWriter*> all;
-  const nb::list kept(nb::borrow(writers));
+  const nb::tuple kept(nb::borrow(writers));  // another thread may change a list
+  std::vector<InUse::Entered> in_use;
   for (nb::handle writer : kept) {
     if (!nb::isinstance<PyApiWriter>(writer))
       throw nb::type_error(
           ("writers are ReplyApiWriters, not " + std::string(nb::type_name(writer.type()).c_str())).c_str());
-    all.push_back(&nb::cast<PyApiWriter&>(writer).writer());
+    const auto& one = nb::cast<const PyApiWriter&>(writer);
+    if (std::find(all.begin(), all.end(), &one.writer()) == all.end()) in_use.push_back(one.enter());
+    all.push_back(&one.writer());
   }
   return from_json(ReplyApiWriter::choices_to_json(all, usage_of(input, output, cached, reasoning)));
 }
 
-nb::object delta_of(ReplyDeltas& deltas, const PyReplyEvent& event) {
+struct PyReplyDeltas {
+  ReplyDeltas deltas;
+  InUse in_use{};
+};
+
+nb::object delta_of(PyReplyDeltas& self, const PyReplyEvent& event) {
+  const auto in_use = self.in_use.enter("ReplyDeltas");
   std::string json;
-  return deltas.append(json, event.view()) ? from_json(json) : nb::none();
+  return self.deltas.append(json, event.view()) ? from_json(json) : nb::none();
+}
+
+std::string end_of_deltas(const PyReplyDeltas& self) {
+  const auto in_use = self.in_use.enter("ReplyDeltas");
+  return std::string(self.deltas.finish_reason());
 }
 
 // ---- classes
@@ -228,7 +255,7 @@ WriterClass bind_writer(nb::module_& module) {
   return WriterClass(module, "ReplyApiWriter",
                      "Writes a reply as the answer of an HTTP API: event by event, and whole. An API's own client "
                      "assembles the events to what to_dict() gives, however the reply was cut.\n\nThreads: one at "
-                     "a time.")
+                     "a time; a second one that calls a method meanwhile gets RuntimeError.")
       .def(
           "__init__",
           [](PyApiWriter* self, const std::string& api, std::string id, std::string model, std::int64_t created,
@@ -341,18 +368,19 @@ void bind_errors_and_deltas(nb::module_& module) {
               "-> dict[str, typing.Any]"),
       "The body of an HTTP answer that fails, as the API has it. Without `type`, the status decides about it.");
 
-  nb::class_<ReplyDeltas>(module, "ReplyDeltas",
-                          "Turns events into the `delta` of OpenAI's chat.completion.chunk.\n\nThreads: one at a time.")
+  nb::class_<PyReplyDeltas>(module, "ReplyDeltas",
+                            "Turns events into the `delta` of OpenAI's chat.completion.chunk.\n\nThreads: one at a "
+                            "time; a second one that calls it meanwhile gets RuntimeError.")
       .def(
           "__init__",
-          [](ReplyDeltas* self, nb::object make_id) { new (self) ReplyDeltas(id_maker(std::move(make_id))); },
+          [](PyReplyDeltas* self, nb::object make_id) {
+            new (self) PyReplyDeltas{ReplyDeltas(id_maker(std::move(make_id)))};
+          },
           nb::kw_only(), "make_call_id"_a = nb::none(),
           nb::sig("def __init__(self, *, make_call_id: collections.abc.Callable[[], str] | None = None) -> None"))
       .def("add", &delta_of, "event"_a, nb::sig("def add(self, event: ReplyEvent) -> dict[str, typing.Any] | None"),
            "The delta for an event; None where it gives none.")
-      .def_prop_ro(
-          "finish_reason", [](const ReplyDeltas& d) { return std::string(d.finish_reason()); },
-          "'stop', 'tool_calls', or 'length' for a reply that breaks off.");
+      .def_prop_ro("finish_reason", &end_of_deltas, "'stop', 'tool_calls', or 'length' for a reply that breaks off.");
 }
 
 }  // namespace

@@ -217,27 +217,43 @@ void ObjectTaker::refuse_same_name(nb::handle dict, nb::handle key) const {
   raise(PyExc_TypeError, "the dict has the key " + shown_key(name) + " too, which is the same in JSON");
 }
 
-/// The dict is not changed while it is gone through, or that is noticed: code of an object in it may run. To take a str
-/// runs none.
+/// A str whose bytes are there, so that to take it runs no code and waits for no lock.
+bool ObjectTaker::is_at_hand(PyObject* text) {
+#ifdef Py_GIL_DISABLED
+  return PyUnicode_CheckExact(text) != 0 && PyUnicode_IS_COMPACT_ASCII(text);
+#else
+  return PyUnicode_CheckExact(text) != 0;
+#endif
+}
+
+/// Takes members that are at hand, up to one that is not, which it gives; nothing at the end. Without a GIL the dict's
+/// lock keeps other threads from changing it meanwhile. It is not kept for longer: many threads may read one dict.
+ObjectTaker::Member ObjectTaker::take_members_at_hand(nb::handle dict, Py_ssize_t size, Py_ssize_t& position) {
+  const nb::ft_object_guard guard(dict);
+  if (PyDict_Size(dict.ptr()) != size) raise(PyExc_RuntimeError, "a dict changed its size while it was read");
+  PyObject *key = nullptr, *value = nullptr;
+  while (PyDict_Next(dict.ptr(), &position, &key, &value) != 0) {
+    if (!is_at_hand(key) || !is_at_hand(value)) return {nb::borrow(key), nb::borrow(value)};
+    take_text(key, true);
+    take_text(value, false);
+  }
+  return {};
+}
+
+/// The dict is not changed while it is gone through, or that is noticed: code of an object in it may run, or other
+/// threads.
 void ObjectTaker::take_dict(nb::handle dict) {
   if (PyDict_CheckExact(dict.ptr()) == 0) return take_mapping(dict);
-  const nb::ft_object_guard guard(dict);  // without a GIL, from other threads
   builder_.begin_dict();
   const Py_ssize_t size = PyDict_Size(dict.ptr());
   Py_ssize_t position = 0;
-  PyObject *key = nullptr, *value = nullptr;
-  while (PyDict_Next(dict.ptr(), &position, &key, &value) != 0) {
-    if (PyUnicode_CheckExact(key) && PyUnicode_CheckExact(value)) {
-      take_text(key, true);
-      take_text(value, false);
-      continue;
-    }
-    const nb::object held_key = nb::borrow(key), held_value = nb::borrow(value);
-    const Inside inside(*this, {.key = held_key, .dict = dict});
-    if (PyUnicode_Check(key) == 0) refuse_same_name(dict, held_key);
-    take_key(held_key);
-    take(held_value);
-    if (PyDict_Size(dict.ptr()) != size) raise(PyExc_RuntimeError, "a dict changed its size while it was read");
+  for (;;) {
+    const auto [key, value] = take_members_at_hand(dict, size, position);
+    if (!key.is_valid()) break;
+    const Inside inside(*this, {.key = key, .dict = dict});
+    if (PyUnicode_Check(key.ptr()) == 0) refuse_same_name(dict, key);
+    take_key(key);
+    take(value);
   }
   builder_.end_dict();
 }
@@ -284,7 +300,7 @@ void ObjectTaker::take_items(nb::handle iterable, bool may_be_functions) {
   if (is_list) {  // by place, so that a list that shrinks meanwhile does no harm
     for (; index < PySequence_Size(iterable.ptr());) {
       const nb::object item = nb::steal(at_python([&] { return PySequence_GetItem(iterable.ptr(), index); }));
-      if (!item.is_valid()) throw nb::python_error();
+      if (!item.is_valid()) return PyErr_Clear();  // another thread has taken it out, where there is no GIL
       take_one(item);
     }
     return;
@@ -314,8 +330,11 @@ void ObjectTaker::take_instead(nb::handle object) {
 /// the part alone.
 bool ObjectTaker::is_media() const {
   if (at_ == nullptr || !at_->dict.is_valid()) return false;
-  PyObject* const type = PyDict_GetItemString(at_->dict.ptr(), "type");  // borrowed
-  if (type == nullptr || PyUnicode_Check(type) == 0) return PyErr_Clear(), false;
+  const nb::object type = [&] {
+    const nb::ft_object_guard guard(at_->dict);  // what the dict has is borrowed for a moment
+    return nb::borrow(PyDict_GetItemString(at_->dict.ptr(), "type"));
+  }();
+  if (!type.is_valid() || PyUnicode_Check(type.ptr()) == 0) return PyErr_Clear(), false;
   nb::object kept;
   const std::string_view name = utf8_of(type, kept);
   return name.find("image") != name.npos || name.find("video") != name.npos || name.find("audio") != name.npos;
@@ -472,9 +491,15 @@ std::string json_of_tools(nb::handle tools) {
   return json_text(only_member(taken([&](ObjectTaker& taker) { taker.take_tools(tools); })));
 }
 
+std::vector<std::pair<nb::object, nb::object>> held_members(const nb::dict& dict) {
+  std::vector<std::pair<nb::object, nb::object>> all;
+  for (const auto& [name, value] : dict) all.emplace_back(nb::borrow(name), nb::borrow(value));
+  return all;
+}
+
 std::vector<std::pair<std::string, std::string>> json_members(nb::handle dict) {
   std::vector<std::pair<std::string, std::string>> all;
-  for (const auto& [name, value] : nb::cast<nb::dict>(dict)) {
+  for (const auto& [name, value] : held_members(nb::cast<nb::dict>(dict))) {
     const auto key = nb::cast<std::string>(name);
     const Document document = taken([&, &member = value](ObjectTaker& taker) { taker.take_member(key, member); });
     all.emplace_back(key, json_text(only_member(document)));

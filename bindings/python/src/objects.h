@@ -58,6 +58,9 @@ class ObjectTaker {
   void take_text(nb::handle text, bool is_key);
   void take_key(nb::handle key);
   void refuse_same_name(nb::handle dict, nb::handle key) const;
+  using Member = std::pair<nb::object, nb::object>;
+  static bool is_at_hand(PyObject* text);
+  Member take_members_at_hand(nb::handle dict, Py_ssize_t size, Py_ssize_t& position);
   void take_dict(nb::handle dict);
   void take_mapping(nb::handle mapping);
   void take_items(nb::handle iterable, bool may_be_functions);
@@ -90,6 +93,8 @@ nb::object from_json(std::string_view json);
 std::string json_of(nb::handle object);
 /// The JSON of a list of tools, functions among them.
 std::string json_of_tools(nb::handle tools);
+/// The members that a dict has now, whatever becomes of it.
+std::vector<std::pair<nb::object, nb::object>> held_members(const nb::dict& dict);
 /// An object's members, name and JSON.
 std::vector<std::pair<std::string, std::string>> json_members(nb::handle dict);
 /// A str of what is UTF-8 for certain, as names and words of the library are.

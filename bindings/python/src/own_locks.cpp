@@ -9,7 +9,7 @@ namespace parlance::python {
 
 namespace {
 
-constinit std::array<std::mutex, 4> own_locks{};
+constinit std::array<std::mutex, 5> own_locks{};
 
 void lock_all() {
   for (std::mutex& mutex : own_locks) mutex.lock();

@@ -5,7 +5,7 @@
 namespace parlance::python {
 
 /// Each is held for a moment, and not while anything waits or calls Python.
-enum class OwnLock { prompts, builders, workspaces, formats };
+enum class OwnLock { prompts, builders, workspaces, formats, subjects };
 
 /// fork() waits until nobody holds one, so that a child finds them free.
 std::mutex& own_lock(OwnLock which);

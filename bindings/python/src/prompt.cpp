@@ -46,18 +46,10 @@ std::size_t Characters::before(std::size_t byte) const {
   return blocks_[block] + characters_in(text_.substr(block * kBlock, byte - block * kBlock));
 }
 
-const Characters& Prompt::characters() const {
-  if (const Characters* const known = characters_.load(std::memory_order_acquire)) return *known;
-  auto made = std::make_unique<const Characters>(rendering.text());
-  const Characters* known = nullptr;
-  const bool is_first = characters_.compare_exchange_strong(known, made.get(), std::memory_order_acq_rel);
-  return is_first ? *made.release() : *known;
-}
-
 void Prompt::reuse(std::shared_ptr<const Engine> another, const RenderOptions& given) {
   engine = std::move(another);
   options = given;
-  delete characters_.exchange(nullptr);
+  characters_.forget();
 }
 
 // ---- time
@@ -122,7 +114,8 @@ void take_request(ObjectTaker& taker, const RenderArguments& arguments) {
   if (gives_none || is_given(arguments.documents))
     taker.take_member("documents", is_given(arguments.documents) ? arguments.documents : nb::handle(Py_None));
   if (!is_given(arguments.variables)) return;
-  for (const auto& [name, value] : nb::cast<nb::dict>(arguments.variables)) taker.take_member(name, value);
+  for (const auto& [name, value] : held_members(nb::cast<nb::dict>(arguments.variables)))
+    taker.take_member(name, value);
 }
 
 RenderOptions asked_options(const Engine& engine, const RenderArguments& arguments) {

@@ -3,13 +3,13 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
-#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "gil_aside.h"
+#include "made_once.h"
 #include "objects.h"
 #include "parlance/losses.h"
 #include "parlance/reply_kinds.h"
@@ -51,7 +51,6 @@ struct Prompt {
   Prompt() = default;
   Prompt(const Prompt&) = delete;
   Prompt& operator=(const Prompt&) = delete;
-  ~Prompt() { delete characters_.load(); }
 
   std::shared_ptr<const Engine> engine;
   ChatRequest request;
@@ -59,12 +58,14 @@ struct Prompt {
   Rendering rendering;
 
   /// Those of the rendering's text, counted when first asked for. Threads: any.
-  const Characters& characters() const;
+  const Characters& characters() const {
+    return characters_.get([this] { return Characters(rendering.text()); });
+  }
   /// For another request.
   void reuse(std::shared_ptr<const Engine> another, const RenderOptions& given);
 
  private:
-  mutable std::atomic<const Characters*> characters_ = nullptr;
+  MadeOnce<Characters> characters_;
 };
 
 /// Everything that render() takes, as Python gives it.

@@ -6,6 +6,7 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include <mutex>
 #include <set>
 
 #include "errors.h"
@@ -13,6 +14,7 @@
 #include "grammars.h"
 #include "lent.h"
 #include "names.h"
+#include "own_locks.h"
 #include "pickles.h"
 #include "replies.h"
 #include "templates.h"
@@ -65,9 +67,8 @@ void set_state_of_span(PySpan& self, const nb::tuple& state) {
   new (&self) PySpan{nullptr, {}, range, std::move(facts)};
 }
 
-nb::str text_of(PyRendering& rendering) {
-  if (!rendering.text.is_valid()) rendering.text = exact_text_to_python(rendering.prompt->rendering.text(), true);
-  return nb::borrow<nb::str>(rendering.text);
+nb::str text_of(const PyRendering& rendering) {
+  return rendering.text.get([&] { return exact_text_to_python(rendering.prompt->rendering.text(), true); });
 }
 
 std::vector<PySpan> spans_of(const PyRendering& rendering) {
@@ -239,9 +240,14 @@ nb::tuple state_of_loss(const Loss& loss) {
 }
 
 /// A subject is one of a few words, which stay.
-void set_state_of_loss(Loss& self, const nb::tuple& state) {
+std::string_view lasting_subject(std::string subject) {
   static auto* const subjects = new std::set<std::string>;
-  const std::string& subject = *subjects->insert(kept_text(state[1])).first;
+  const std::lock_guard lock(own_lock(OwnLock::subjects));
+  return *subjects->insert(std::move(subject)).first;
+}
+
+void set_state_of_loss(Loss& self, const nb::tuple& state) {
+  const std::string_view subject = lasting_subject(kept_text(state[1]));
   const LossKind kind = nb::cast<bool>(state[0]) ? LossKind::lost : LossKind::left_out;
   new (&self) Loss{kind, subject, kept_text(state[2]), kept_text(state[3]), kept_text(state[4])};
 }

@@ -88,48 +88,84 @@ CompiledReplyFormat for_tokens(CompiledReplyFormat format, const ReplyOptions& o
 
 PyReplyReader::PyReplyReader(CompiledReplyFormat format_in, const ReplyOptions& options,
                              std::shared_ptr<const Tokenizer> tokenizer_in)
-    : format(for_tokens(std::move(format_in), options, tokenizer_in)),
-      parser(format, options),
-      kinds(format),
-      tokenizer(std::move(tokenizer_in)) {
-  if (tokenizer == nullptr) return;
-  for (const AddedToken& token : tokenizer->facts().added)
-    if (token.control) control.insert(token.id);
-  for (const TokenId id : tokenizer->facts().markers) control.insert(id);
+    : format_(for_tokens(std::move(format_in), options, tokenizer_in)),
+      parser_(format_, options),
+      kinds_(format_),
+      tokenizer_(std::move(tokenizer_in)) {
+  if (tokenizer_ == nullptr) return;
+  for (const AddedToken& token : tokenizer_->facts().added)
+    if (token.control) control_.insert(token.id);
+  for (const TokenId id : tokenizer_->facts().markers) control_.insert(id);
+}
+
+void PyReplyReader::take(std::string_view bytes, std::vector<PyReplyEvent>& events) {
+  const nb::ft_lock_guard guard(lock_.mutex);
+  take_bytes(bytes, events);
 }
 
 /// Bytes of a character wait for the rest of it, so that an event has whole characters, unless the reply has half ones.
-void PyReplyReader::take(std::string_view bytes, std::vector<PyReplyEvent>& events) {
+void PyReplyReader::take_bytes(std::string_view bytes, std::vector<PyReplyEvent>& events) {
   const auto sink = sink_into(events);
-  if (begun.empty()) {
+  if (begun_.empty()) {
     const std::size_t waits = incomplete_at_end(bytes);
-    parser.feed(bytes.substr(0, bytes.size() - waits), sink);
-    begun.assign(bytes.substr(bytes.size() - waits));
+    parser_.feed(bytes.substr(0, bytes.size() - waits), sink);
+    begun_.assign(bytes.substr(bytes.size() - waits));
     return;
   }
-  begun.append(bytes);
-  const std::string all = std::exchange(begun, {});
-  take(all, events);
+  begun_.append(bytes);
+  const std::string all = std::exchange(begun_, {});
+  take_bytes(all, events);
 }
 
-void PyReplyReader::take_id(TokenId id, std::vector<PyReplyEvent>& events) {
-  const std::string text = tokenizer->token_text(id);
+void PyReplyReader::take_ids(std::span<const TokenId> ids, std::span<const std::string> texts,
+                             std::vector<PyReplyEvent>& events) {
+  const nb::ft_lock_guard guard(lock_.mutex);
+  for (std::size_t i = 0; i < ids.size(); ++i) take_id(ids[i], texts[i], events);
+}
+
+void PyReplyReader::take_id(TokenId id, std::string_view text, std::vector<PyReplyEvent>& events) {
   const auto sink = sink_into(events);
-  if (control.contains(id)) {
-    if (!begun.empty()) parser.feed_token(std::exchange(begun, {}), false, sink);
-    return parser.feed_token(text, true, sink);
+  if (control_.contains(id)) {
+    if (!begun_.empty()) parser_.feed_token(std::exchange(begun_, {}), false, sink);
+    return parser_.feed_token(text, true, sink);
   }
-  begun += text;
-  const std::size_t waits = incomplete_at_end(begun);
-  const std::string rest = begun.substr(begun.size() - waits);
-  parser.feed_token(std::string_view(begun).substr(0, begun.size() - waits), false, sink);
-  begun = rest;
+  begun_ += text;
+  const std::size_t waits = incomplete_at_end(begun_);
+  const std::string rest = begun_.substr(begun_.size() - waits);
+  parser_.feed_token(std::string_view(begun_).substr(0, begun_.size() - waits), false, sink);
+  begun_ = rest;
 }
 
 void PyReplyReader::end(std::vector<PyReplyEvent>& events) {
+  const nb::ft_lock_guard guard(lock_.mutex);
   const auto sink = sink_into(events);
-  if (!begun.empty()) parser.feed(std::exchange(begun, {}), sink);
-  parser.finish(sink);
+  if (!begun_.empty()) parser_.feed(std::exchange(begun_, {}), sink);
+  parser_.finish(sink);
+}
+
+ReplyMessage PyReplyReader::message() const {
+  const nb::ft_lock_guard guard(lock_.mutex);
+  return message_;
+}
+
+ReplyMessage PyReplyReader::message_at_end() const {
+  const PyReplyReader ended = copy();
+  ReplyParser parser = ended.parser_;
+  ReplyMessage message = ended.message_;
+  const auto take = [&](const ReplyEvent& event) { message.add(event); };
+  if (!ended.begun_.empty()) parser.feed(ended.begun_, take);
+  parser.finish(take);
+  return message;
+}
+
+std::vector<KindRange> PyReplyReader::ranges() const {
+  const nb::ft_lock_guard guard(lock_.mutex);
+  return kinds_.ranges();
+}
+
+PyReplyReader PyReplyReader::copy() const {
+  const nb::ft_lock_guard guard(lock_.mutex);
+  return *this;
 }
 
 namespace {
@@ -316,14 +352,16 @@ void set_state_of_message(ReplyMessage& message, const nb::tuple& state) {
 
 // ---- feeding
 
-/// All of them are looked at before the first is read.
+/// All of them are looked at before the first is read, and a tokenizer in Python is asked for all texts.
 void feed_ids(PyReplyReader& self, const std::vector<TokenId>& ids, std::vector<PyReplyEvent>& events) {
-  if (self.tokenizer == nullptr) raise_argument("a reader of ids needs a tokenizer: ReplyReader(…, tokenizer=…)");
-  check(check_ids(*self.tokenizer, ids));
+  if (self.tokenizer() == nullptr) raise_argument("a reader of ids needs a tokenizer: ReplyReader(…, tokenizer=…)");
+  check(check_ids(*self.tokenizer(), ids));
+  std::vector<std::string> texts;
   for (const TokenId id : ids) {
-    self.take_id(id, events);
+    texts.push_back(self.tokenizer()->token_text(id));
     raise_kept();
   }
+  self.take_ids(ids, texts, events);
 }
 
 /// A bytearray, or a memoryview of bytes. One of an array of ids has items of another size.
@@ -367,16 +405,6 @@ std::vector<PyReplyEvent> feed(PyReplyReader& self, nb::handle data) {
 template <char Kind>
 nb::object streamed(nb::handle self, nb::handle pieces) {
   return call_python(imported("parlance._streams", Kind == 'a' ? "astream" : "stream"), self, pieces);
-}
-
-/// What the message is if the reply ends here. It may go on.
-ReplyMessage message_at_end(const PyReplyReader& self) {
-  ReplyParser parser = self.parser;
-  ReplyMessage message = self.message;
-  const auto take = [&](const ReplyEvent& event) { message.add(event); };
-  if (!self.begun.empty()) parser.feed(self.begun, take);
-  parser.finish(take);
-  return message;
 }
 
 std::vector<PyReplyEvent> finish(PyReplyReader& self) {
@@ -552,7 +580,7 @@ using ReaderClass = nb::class_<PyReplyReader>;
 ReaderClass bind_reader(nb::module_& module) {
   ReaderClass reader(module, "ReplyReader",
                      "Reads a reply while it arrives: str, bytes or token ids, cut anywhere.\n\nThreads: one at a "
-                     "time.");
+                     "time; of several, the calls come one after the other.");
   reader.def(
       "__init__",
       [](PyReplyReader* self, nb::handle format, nb::handle tools, std::optional<std::string> prompt,
@@ -599,13 +627,14 @@ void bind_feeding(ReaderClass& reader) {
 void bind_read(ReaderClass& reader) {
   reader
       .def_prop_ro(
-          "message", [](const PyReplyReader& r) { return r.message; }, "The message so far.")
-      .def("_message_at_end", &message_at_end, "What `message` would be after finish(), of a reader that goes on.")
+          "message", [](const PyReplyReader& r) { return r.message(); }, "The message so far.")
+      .def("_message_at_end", &PyReplyReader::message_at_end,
+           "What `message` would be after finish(), of a reader that goes on.")
       .def_prop_ro(
           "kinds",
           [](const PyReplyReader& r) {
             nb::list all;
-            for (const KindRange& range : r.kinds.ranges())
+            for (const KindRange& range : r.ranges())
               all.append(nb::make_tuple(nb::str(name_of(range.kind).data(), name_of(range.kind).size()), range.begin,
                                         range.end));
             return all;
@@ -614,9 +643,9 @@ void bind_read(ReaderClass& reader) {
           ("(kind, begin, end) of the bytes read so far, in order: " + listed(kinds_of_replies()) +
            ", as in Rendering.kinds.")
               .c_str())
-      .def("__repr__", [](const PyReplyReader& r) { return "<ReplyReader " + r.message.message_json() + ">"; })
+      .def("__repr__", [](const PyReplyReader& r) { return "<ReplyReader " + r.message().message_json() + ">"; })
       .def(
-          "copy", [](const PyReplyReader& r) { return PyReplyReader(r); }, "A reader that goes on by itself.");
+          "copy", [](const PyReplyReader& r) { return r.copy(); }, "A reader that goes on by itself.");
 }
 
 void bind_reading(nb::module_& module) {
@@ -630,7 +659,7 @@ void bind_reading(nb::module_& module) {
             tokenizer.is_none() ? nullptr : tokenizer_in(tokenizer).tokenizer);
         feed(reader, reply);
         finish(reader);
-        return reader.message;
+        return reader.message();
       },
       "reply"_a, "format"_a, nb::kw_only(), "tools"_a = nb::none(), "prompt"_a = nb::none(), "tokenizer"_a = nb::none(),
       "begin_in_reasoning"_a = false, "no_calls_in_reasoning"_a = false, "check_calls"_a = false,

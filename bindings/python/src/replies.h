@@ -2,6 +2,7 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <unordered_set>
 #include <vector>
@@ -41,31 +42,55 @@ struct PyReplyEvent {
   std::string source, text, detail;
 };
 
-/// A parser, the message so far, and the bytes of a character that is not complete. Threads: one at a time.
-struct PyReplyReader {
+/// A lock where there is no GIL. What is copied has one of its own.
+struct FreshLock {
+  FreshLock() = default;
+  FreshLock(const FreshLock& /*from*/) {}
+  ~FreshLock() = default;
+  FreshLock& operator=(const FreshLock&) = delete;
+
+  nb::ft_mutex mutex;
+};
+
+/// A parser, the message so far, and the bytes of a character that is not complete. Threads: any; their calls come one
+/// after the other, and none calls Python's code.
+class PyReplyReader {
+ public:
   PyReplyReader(CompiledReplyFormat format_in, const ReplyOptions& options,
                 std::shared_ptr<const Tokenizer> tokenizer_in);
 
   void take(std::string_view bytes, std::vector<PyReplyEvent>& events);
-  void take_id(TokenId id, std::vector<PyReplyEvent>& events);
+  /// `texts` are theirs, one for each.
+  void take_ids(std::span<const TokenId> ids, std::span<const std::string> texts, std::vector<PyReplyEvent>& events);
   void end(std::vector<PyReplyEvent>& events);
+  ReplyMessage message() const;
+  /// What the message is if the reply ends here. It may go on.
+  ReplyMessage message_at_end() const;
+  std::vector<KindRange> ranges() const;
+  PyReplyReader copy() const;
 
-  CompiledReplyFormat format;
-  ReplyParser parser;
-  ReplyMessage message;
-  ReplyKinds kinds;
-  std::shared_ptr<const Tokenizer> tokenizer;  ///< null: ids cannot be read
-  std::unordered_set<TokenId> control;
-  std::string begun;
+  const CompiledReplyFormat& format() const { return format_; }
+  const std::shared_ptr<const Tokenizer>& tokenizer() const { return tokenizer_; }
 
  private:
+  void take_bytes(std::string_view bytes, std::vector<PyReplyEvent>& events);
+  void take_id(TokenId id, std::string_view text, std::vector<PyReplyEvent>& events);
   auto sink_into(std::vector<PyReplyEvent>& events) {
     return [this, &events](const ReplyEvent& event) {
-      message.add(event);
-      kinds.add(event);
+      message_.add(event);
+      kinds_.add(event);
       events.emplace_back(event);
     };
   }
+
+  CompiledReplyFormat format_;
+  ReplyParser parser_;
+  ReplyMessage message_;
+  ReplyKinds kinds_;
+  std::shared_ptr<const Tokenizer> tokenizer_;  ///< null: ids cannot be read
+  std::unordered_set<TokenId> control_;
+  std::string begun_;
+  mutable FreshLock lock_;
 };
 
 }  // namespace parlance::python

@@ -7,12 +7,11 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
-#include <atomic>
 #include <memory>
-#include <stdexcept>
 
 #include "errors.h"
 #include "gil.h"
+#include "in_use.h"
 #include "lent.h"
 #include "parlance/losses.h"
 #include "parlance/sampled_reply.h"
@@ -33,29 +32,6 @@ struct Beginning {
   std::shared_ptr<PyReplyReader> reader;
 };
 
-/// Says whether a session is in use. One that is copied or moved is used by nobody.
-class InUse {
- public:
-  InUse() = default;
-  InUse(const InUse& /*from*/) {}
-  InUse(InUse&& /*from*/) noexcept {}
-  ~InUse() = default;
-  InUse& operator=(const InUse&) = delete;
-  InUse& operator=(InUse&&) = delete;
-
-  /// It is as long as what comes back is kept. Raises RuntimeError where it is already: by another thread, or by a call
-  /// that a tokenizer in Python was made in.
-  auto enter() const {
-    if (is_used_.exchange(true))
-      throw std::runtime_error("this session is in use already: one call at a time, of one thread");
-    const auto leave = [](std::atomic<bool>* used) { used->store(false); };
-    return std::unique_ptr<std::atomic<bool>, decltype(leave)>(&is_used_, leave);
-  }
-
- private:
-  mutable std::atomic<bool> is_used_ = false;
-};
-
 struct PyTokenSession {
   std::shared_ptr<const Engine> engine;
   std::shared_ptr<const Tokenizer> tokenizer;  // outlives the session, which is declared after it
@@ -65,10 +41,12 @@ struct PyTokenSession {
   std::vector<KeepingSwitch> switches{};  ///< that would have avoided the last refusal
   std::size_t first_new = 0;              ///< of the messages that were added last
   InUse in_use{};
+
+  InUse::Entered enter() const { return in_use.enter("session"); }
 };
 
 nb::object difference_of(const PyTokenSession& self) {
-  const auto in_use = self.in_use.enter();
+  const auto in_use = self.enter();
   const std::optional<PrefixDifference>& found = self.session.difference();
   if (!found) return nb::none();
   nb::dict switches;
@@ -97,7 +75,7 @@ Result<Beginning> beginning(PyTokenSession& self) {
       self.engine->reader.reply_to(self.session.conversation(), self.render, self.session.text());
   if (!start) return start.error();
   auto reader = std::make_shared<PyReplyReader>(start->format, start->options, self.tokenizer);
-  start->format = reader->format;
+  start->format = reader->format();
   constexpr std::size_t kMost = 8;
   if (self.known.size() == kMost) self.known.erase(self.known.begin());
   self.known.push_back({std::move(*start), std::move(reader)});
@@ -145,7 +123,7 @@ std::string path_of_message(const Conversation& conversation, std::size_t number
 /// The contents that were added last, the model's own apart, of which the template writes nothing: it leaves out roles
 /// that it does not know, say.
 std::vector<std::string> lost(const PyTokenSession& self) {
-  const auto in_use = self.in_use.enter();
+  const auto in_use = self.enter();
   const std::optional<PromptPart>& part = self.session.last_part();
   if (!part) return {};
   const Conversation& conversation = self.session.conversation();
@@ -169,7 +147,7 @@ std::vector<std::string> lost(const PyTokenSession& self) {
 /// What is lost by the order of results of which one is message number `first` or behind it; by default, of those that
 /// were added last.
 std::vector<std::string> disorder(const PyTokenSession& self, std::optional<std::size_t> first) {
-  const auto in_use = self.in_use.enter();
+  const auto in_use = self.enter();
   const Conversation& conversation = self.session.conversation();
   std::vector<Loss> losses;
   {
@@ -187,7 +165,7 @@ std::vector<std::string> disorder(const PyTokenSession& self, std::optional<std:
 }
 
 std::shared_ptr<PyReplyReader> reader_of_reply(PyTokenSession& self) {
-  const auto in_use = self.in_use.enter();
+  const auto in_use = self.enter();
   Result<Beginning> found = [&] {
     const GilRelease release;
     return beginning(self);
@@ -204,7 +182,7 @@ std::vector<Message> added_by(const Prompt& prompt) {
 std::vector<TokenId> extend_by(PyTokenSession& self, nb::handle messages, const std::vector<std::string>& trust,
                                nb::handle meant) {
   const std::shared_ptr<Prompt> added = read_prompt(self.engine, {.messages = messages, .take = {}});
-  const auto in_use = self.in_use.enter();
+  const auto in_use = self.enter();
   std::vector<Message> in_place_of;
   if (!meant.is_none()) in_place_of = added_by(*read_prompt(self.engine, {.messages = meant, .take = {}}));
   self.switches.clear();
@@ -221,7 +199,7 @@ std::vector<TokenId> extend_by(PyTokenSession& self, nb::handle messages, const 
 /// What may help where these messages were refused; "" for nothing.
 nb::str advise(PyTokenSession& self, nb::handle messages) {
   const std::shared_ptr<Prompt> refused = read_prompt(self.engine, {.messages = messages, .take = {}});
-  const auto in_use = self.in_use.enter();
+  const auto in_use = self.enter();
   {
     const GilRelease release;
     const Result<Beginning> found = beginning(self);
@@ -237,25 +215,25 @@ void bind_session(nb::module_& module) {
   nb::class_<PyTokenSession>(module, "_TokenSession")
       .def("ids",
            [](const PyTokenSession& s) {
-             const auto in_use = s.in_use.enter();
+             const auto in_use = s.enter();
              return std::vector<TokenId>(s.session.ids().begin(), s.session.ids().end());
            })
       .def("copy",
            [](const PyTokenSession& s) {
-             const auto in_use = s.in_use.enter();
+             const auto in_use = s.enter();
              const GilRelease release;
              return PyTokenSession{s.engine, s.tokenizer, s.session.copy(), s.render, s.known, {}};
            })
       .def("reader", &reader_of_reply, "For the reply to the last prompt. Others have it too: feed a copy.")
       .def("size",
            [](const PyTokenSession& s) {
-             const auto in_use = s.in_use.enter();
+             const auto in_use = s.enter();
              return s.session.ids().size();
            })
       .def(
           "append_sampled",
           [](PyTokenSession& s, const std::vector<TokenId>& ids) {
-            const auto in_use = s.in_use.enter();
+            const auto in_use = s.enter();
             s.session.append_sampled(ids);
           },
           "ids"_a)

@@ -117,7 +117,7 @@ SpecialToken special_token(nb::handle name, nb::handle text) {
 std::vector<SpecialToken> special_tokens_in(nb::handle given) {
   std::vector<SpecialToken> tokens;
   if (given.is_none()) return tokens;
-  for (const auto& [name, text] : nb::cast<nb::dict>(given)) tokens.push_back(special_token(name, text));
+  for (const auto& [name, text] : held_members(nb::cast<nb::dict>(given))) tokens.push_back(special_token(name, text));
   return tokens;
 }
 
@@ -190,7 +190,7 @@ PyTemplate from_tokenizer(nb::handle tokenizer, std::optional<std::string> name,
         {nb::cast<std::string>(named), nb::cast<std::string>(text), "<template>", Syntax::jinja});
   };
   if (nb::isinstance<nb::dict>(given)) {
-    for (const auto& [named, text] : nb::cast<nb::dict>(given)) add(named, text);
+    for (const auto& [named, text] : held_members(nb::cast<nb::dict>(given))) add(named, text);
   } else if (!given.is_none()) {
     add(nb::str("default"), given);
   }
@@ -198,7 +198,7 @@ PyTemplate from_tokenizer(nb::handle tokenizer, std::optional<std::string> name,
     raise_argument("the tokenizer has no chat_template: Template.from_pretrained() opens a model's folder");
   nb::object tokens = nb::getattr(tokenizer, "special_tokens_map", nb::none());
   if (tokens.is_none()) tokens = nb::getattr(inner, "special_tokens_map", nb::dict());
-  for (const auto& [named, text] : nb::cast<nb::dict>(tokens))  // its lists are no variables of a request
+  for (const auto& [named, text] : held_members(nb::cast<nb::dict>(tokens)))  // its lists are no variables of a request
     if (nb::isinstance<nb::str>(text)) source.special_tokens.push_back(special_token(named, text));
   RequestOptions options = reading_of(reading);
   options.template_name = std::move(name);

@@ -23,7 +23,7 @@ struct PyRendering {
   std::shared_ptr<Prompt> prompt;
   nb::object chat_template{};        ///< the Template, for pickles
   std::vector<std::string> notes{};  ///< of one that was pickled: what was changed before
-  nb::object text{};                 ///< made when first asked for
+  MadeOnce<nb::str> text{};
 
   Range range(std::size_t begin, std::size_t end) const {
     const Characters& characters = prompt->characters();

@@ -12,7 +12,8 @@ namespace parlance::python {
 struct PyTokenizer {
   std::shared_ptr<const Tokenizer> tokenizer;
   nb::object opened{};  ///< what a pickle needs: (function, its arguments); None or nothing where it cannot be pickled
-  mutable std::string print{};  ///< of one of a file: what tells it from others, made when first asked for
+  /// Of one of a file: what tells it from others. Copies share it.
+  std::shared_ptr<const MadeOnce<std::string>> print = std::make_shared<MadeOnce<std::string>>();
 };
 
 /// The engine's tokenizer for one that Python gives: itself, or as parlance.tokenizer_of() makes it, whose errors this

@@ -166,20 +166,22 @@ std::string print_of(const Tokenizer& tokenizer) {
   return nb::cast<std::string>(call_method(call_python(imported("hashlib", "sha256"), kept_bytes(all)), "hexdigest"));
 }
 
+const std::string& known_print(const PyTokenizer& self) {
+  return self.print->get([&self] { return print_of(*self.tokenizer); });
+}
+
 nb::object reduced(const PyTokenizer& self) {
   if (self.opened.is_valid() && nb::isinstance<nb::bytes>(self.opened[0]))
     return nb::make_tuple(core("_tokenizer_of_bytes"), self.opened);
   if (!self.opened.is_valid())
     throw nb::type_error("this Tokenizer cannot be pickled, since it was made of another object: pickle that");
-  if (self.print.empty()) self.print = print_of(*self.tokenizer);
-  return nb::make_tuple(core("_tokenizer_of_file"), self.opened + nb::make_tuple(self.print));
+  return nb::make_tuple(core("_tokenizer_of_file"), self.opened + nb::make_tuple(known_print(self)));
 }
 
 PyTokenizer tokenizer_of_file_again(nb::handle path, const std::vector<std::string>& special_tokens,
                                     bool as_transformers, const std::string& split, const std::string& print) {
   PyTokenizer made = tokenizer_from_file(path, special_tokens, as_transformers, split);
-  made.print = print_of(*made.tokenizer);
-  if (made.print == print) return made;
+  if (known_print(made) == print) return made;
   raise(Error(ErrorCode::tokenizer, path_of(path) + ": not the tokenizer that was pickled")
             .hint("a pickle has the path alone, and the file has become another since"));
 }

@@ -54,6 +54,6 @@ def use_renderers() -> None:
     """Puts the package renderers into the path. Skips the module where it, or transformers, is not there."""
     if not RENDERERS.exists():
         pytest.skip("the package renderers is not in build/python", allow_module_level=True)
+    pytest.importorskip("transformers")  # which an interpreter lacks that the others are not for
     sys.path.append(str(RENDERERS))
     pytest.importorskip("renderers")
-    pytest.importorskip("transformers")

@@ -132,8 +132,8 @@ def test_texts_within_contents_are_told_as_lost(content: Any, tokenizer: parlanc
 @pytest.mark.parametrize("retention", ["default", "all"])
 def test_a_bridge_loses_no_message(retention: Any, chatml_tokenizer: str) -> None:
     sys.path[1:1] = [str(one) for one in sorted((ROOT / "build" / "python").glob("renderers-*"))]
-    pytest.importorskip("renderers")
     transformers: Any = pytest.importorskip("transformers")
+    pytest.importorskip("renderers")
     from parlance.renderers import ParlanceRenderer, ParlanceRendererConfig
 
     made = transformers.PreTrainedTokenizerFast(tokenizer_file=f"{chatml_tokenizer}/tokenizer.json", chat_template=WITHIN)
@@ -182,8 +182,8 @@ def test_reasoning_that_a_limit_cut_off_is_closed_and_its_end_is_not_learnt(keep
 )
 def test_no_bridge_leaves_a_turn_open_behind_a_marker_that_is_cut(retention: str, name: str, cut: str, chatml_tokenizer: str) -> None:
     sys.path[1:1] = [str(one) for one in sorted((ROOT / "build" / "python").glob("renderers-*"))]
-    pytest.importorskip("renderers")
     transformers: Any = pytest.importorskip("transformers")
+    pytest.importorskip("renderers")
     from parlance.renderers import ParlanceRenderer, ParlanceRendererConfig
 
     file = CORPUS / "templates" / name

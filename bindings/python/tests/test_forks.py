@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import signal
 import threading
@@ -81,17 +82,18 @@ def test_children_of_a_busy_process(chatml_tokenizer: str, busy: Callable[[Calla
     rendering = shared.render(CHAT, assistant=True)
 
     def work(number: int) -> None:
+        chat = copy.deepcopy(CHAT)  # without a GIL, CPython itself leaves a dict that a thread waits for locked in a child
         own = parlance.Template.from_string(text + " " * (number % 7))
         for template in (shared, own):
-            prompt = template.render(CHAT, assistant=True, effort=f"{number % 5}")
+            prompt = template.render(chat, assistant=True, effort=f"{number % 5}")
             prompt.reader(tokenizer=tokenizer).feed("Hi")
             prompt.tokens(tokenizer).mask("content")
             prompt.losses()
             len(rendering), rendering.notes, rendering.spans[-1].path
-        own.render(CHAT[:1]).grammar()
-        session = parlance.Session(shared, tokenizer, CHAT[:1])
+        own.render(chat[:1]).grammar()
+        session = parlance.Session(shared, tokenizer, chat[:1])
         session.sampled(tokenizer.encode("Yes<|im_end|>"))
-        session.extend(CHAT[:1])
+        session.extend(chat[:1])
 
     work(0)
     busy(work)

@@ -13,8 +13,9 @@ from typing import Any
 
 import parlance
 import pytest
-import transformers
 from material import CHAT, transformers_tokenizer
+
+transformers = pytest.importorskip("transformers")
 
 
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))])

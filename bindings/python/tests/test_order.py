@@ -109,8 +109,8 @@ def test_losses_have_the_words_of_python() -> None:
 
 def test_a_bridge_tells_it_too(chatml_tokenizer: str) -> None:
     sys.path[1:1] = [str(one) for one in sorted((ROOT / "build" / "python").glob("renderers-*"))]
-    pytest.importorskip("renderers")
     transformers: Any = pytest.importorskip("transformers")
+    pytest.importorskip("renderers")
     from parlance.renderers import ParlanceRenderer, ParlanceRendererConfig
 
     source = (ROOT / "formats" / "terminal-agent.jinja").read_text("utf-8")

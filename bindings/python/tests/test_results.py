@@ -147,8 +147,8 @@ def test_results_without_ids_are_of_the_calls_in_their_order(tokenizer: parlance
 @pytest.mark.parametrize("name", TEMPLATES)
 def test_a_bridge_keeps_the_law(name: str, chatml_tokenizer: str) -> None:
     sys.path[1:1] = [str(one) for one in sorted((ROOT / "build" / "python").glob("renderers-*"))]
-    pytest.importorskip("renderers")
     transformers = pytest.importorskip("transformers")
+    pytest.importorskip("renderers")
     from parlance.renderers import ParlanceRenderer
 
     template = template_of(name)
