@@ -124,6 +124,20 @@ TEST(ResponseTemplate, RefusesWithThePathOfTheMember) {
        "fields.tool_calls"},
       {R"({"start_anchor": "a", "fields": {"tool_calls": {"open": "x", "content": "kv-lines"}}})",
        "fields.tool_calls.content"},
+      {R"({"start_anchor": "a", "fields": {"content": {"open": "<n>", "close": "</n>", "content": "int"}}})",
+       "fields.content.content"},
+      {R"({"start_anchor": "a", "fields": {"content": {"content": "json"}}})", "fields.content.content"},
+      {R"({"start_anchor": "a", "fields": {"thinking": {"open": "<t>", "close": "</t>", "content": "bool"}}})",
+       "fields.thinking.content"},
+      {R"({"start_anchor": "a", "fields": {"score": {"open": "<s>", "close": "</s>", "content": "float"}}})",
+       "fields.score.content"},
+      {R"({"start_anchor": "a", "fields": {"content": {"transform": {"text": "{content}"}}}})",
+       "fields.content.transform"},
+      {R"({"start_anchor": "a", "fields": {"thinking": {"open_pattern": "<(?P<which>t)>", "close": "</t>"}}})",
+       "fields.thinking.open_pattern"},
+      {R"({"start_anchor": "a", "fields": {"tool_calls": {"open": "<c>", "close_pattern": "</(?<x>c)>", )"
+       R"("content": "json"}}})",
+       "fields.tool_calls.close_pattern"},
   };
   for (const auto& one : kCases) EXPECT_EQ(path_of_refusal(one.json), one.path) << one.json;
   EXPECT_EQ(read_response_template("{").error().code(), ErrorCode::json);
@@ -152,6 +166,24 @@ TEST(ResponseTemplate, RefusesPatternsThatWouldBeReadOtherwise) {
   };
   EXPECT_EQ(calls(R"({"open_pattern": "<c>", "close_pattern": "</c>|</[^>]+>", )"), "fields.tool_calls.close_pattern");
   EXPECT_EQ(calls(R"({"open_pattern": "<c>^", "close": "</c>", )"), "fields.tool_calls.open_pattern");
+}
+
+TEST(ResponseTemplate, SaysWhereRegionsAreJoinedOtherwise) {
+  const auto notes = [](std::string_view fields) {
+    const Result<ReadResponseTemplate> read =
+        read_response_template(R"({"start_anchor": "<a>", "fields": )" + std::string(fields) + "}");
+    EXPECT_TRUE(read) << read.error().display();
+    std::string out;
+    for (const std::string& note : read->notes) out += note + "\n";
+    return out;
+  };
+  EXPECT_EQ(notes(R"({"thinking": {"open": "<t>", "close": "</t>", "repeats": true, "join": " "},
+                      "content": {"repeats": true, "join": "\n"}})"),
+            "fields.thinking.join: not used: nothing stands between two regions, not \" \"\n"
+            "fields.content.join: not used: nothing stands between two regions, not \"\\n\"\n");
+  EXPECT_EQ(notes(R"({"content": {"open": "<c>", "close": "</c>", "repeats": true, "join": ""}})"),
+            "fields.content.join: not used: a newline stands between two regions, not \"\"\n");
+  EXPECT_EQ(notes(R"({"content": {"repeats": true, "join": ""}})"), "");
 }
 
 TEST(ResponseTemplate, DropsWhatTransformersDrops) {
