@@ -12,6 +12,7 @@ namespace {
 
 const ArgumentTags& tags_of(const Reading& in) { return in.arguments().tags; }
 bool has_python(const Reading& in) { return tags_of(in).style == ArgumentTags::Style::python; }
+bool is_text_without_type(const Reading& in) { return tags_of(in).style == ArgumentTags::Style::text; }
 
 bool is_whole_float(std::string_view json) {
   const std::size_t point = json.find('.');
@@ -51,7 +52,8 @@ void TagValue::begin(Reading& in, Types::Node schema, StatedType stated, bool ra
   whole_ = false;
   probe_ = JsonScanner(in.limits().depth);
   const bool may_be_text = (types_ & Types::kString) != 0;
-  const bool means_text = stated == StatedType::nothing ? types_ == Types::kString : stated == StatedType::text;
+  const bool no_other = types_ == Types::kString || (types_ == Types::kAny && is_text_without_type(in));
+  const bool means_text = stated == StatedType::nothing ? no_other : stated == StatedType::text;
   const bool text = raw || (may_be_text && means_text);
   const bool typed = stated == StatedType::typed || !may_be_text;
   way_ = text ? Way::text : typed ? Way::typed : Way::candidate;
