@@ -86,7 +86,7 @@ struct ReplyEvent {
   /// The kind of fault of a malformed event.
   enum class Fault : std::uint8_t {
     syntax,  ///< an incomplete call, text that looked like a call, or a missing or superfluous marker
-    mended,  ///< the arguments were not valid JSON and have been repaired
+    mended,  ///< the arguments were not valid JSON, or not written as the format says, and have been repaired
     type,    ///< a value in tags does not have the type that the tool or the reply states; it is given as a string
     cut,     ///< the reply ends inside a call before its name is known; the call is given as text
     // Faults of a valid call that does not fit its tool (ReplyOptions::check_calls); the message does not change:

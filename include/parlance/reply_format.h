@@ -70,7 +70,11 @@ enum class TextEscape : std::uint8_t {
 /// A tag for each argument: open KEY key_close [TYPE type_close] VALUE close.
 struct ArgumentTags {
   enum class Escape : std::uint8_t { none, xml, cdata };
-  enum class Style : std::uint8_t { json, python };
+  enum class Style : std::uint8_t {
+    json,
+    python,
+    text,  ///< JSON where the tool's schema has a type for the value, else a string. To the grammar this is json
+  };
   ReplyMarker open{};
   ReplyMarker key_close{};
   ReplyMarker type_close{};  ///< if it exists, the reply states the value's type, between key and value

@@ -49,7 +49,7 @@ struct ReadResponseTemplate {
 ///
 /// Regular expressions may consist of literal text, alternatives of literal text, white space, and groups between
 /// literals. The format drops what transformers drops: text outside of all fields (drops_other_text), and between tags
-/// (text_between).
+/// (text_between). Values in tags without a parser of their own are strings where no tool has a type for them.
 /// Fails with: json (place); value (path: "fields.tool_calls.open_pattern").
 Result<ReadResponseTemplate> read_response_template(std::string_view json,
                                                     std::string_view name = "<response_template>");

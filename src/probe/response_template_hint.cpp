@@ -69,10 +69,13 @@ void take_hint(Prober& prober, const Seen& seen, DerivedFormat& derived) {
   if (!hint) return note(derived, "not used: " + in_words(hint.error()));
   for (const std::string& one : hint->notes) note(derived, one);
   hint->format.prompt = derived.format.prompt;
-  // A format that grammars are made of says all that stands in a reply.
+  // A format that grammars are made of says all that stands in a reply, and a value is what the template writes.
   hint->format.drops_other_text = false;
   for (CallForm& form : hint->format.calls) {
-    for (CallPart& part : form.call) part.arguments.tags.text_between = false;
+    for (CallPart& part : form.call) {
+      part.arguments.tags.text_between = false;
+      part.arguments.tags.style = ArgumentTags::Style::json;
+    }
   }
   hint->format.parallel = derived.format.parallel;
   DerivedFormat tried = try_hint(prober, seen, derived, hint->format);

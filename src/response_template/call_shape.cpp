@@ -312,7 +312,8 @@ std::string PartsWriter::tag_pattern(const ArgumentTags& tags, std::vector<std::
   if (!tags.item.empty()) losses.emplace_back("lists and objects that are written as tags stay text");
   if (tags.style == ArgumentTags::Style::python)
     losses.emplace_back("lists and objects that are written as Python's literals stay text where JSON has other ones");
-  losses.emplace_back("arguments are texts unless parse_response is given the tools");
+  if (tags.style != ArgumentTags::Style::text)
+    losses.emplace_back("arguments are texts unless parse_response is given the tools");
   return out;
 }
 

@@ -1,7 +1,7 @@
 // A response_template as a ReplyFormat. Begin reading at read_response_template.
 #include <algorithm>
 
-#include "base/reasoning_names.h"
+#include "json/writer.h"
 #include "parlance/json.h"
 #include "parlance/response_template.h"
 #include "response_template/call_shape.h"
@@ -42,11 +42,17 @@ class TemplateReader {
   static constexpr Element::Kind kAhead = Element::Kind::ahead;
 
   Result<void> take(const TemplateField& field, Value root) {
-    if (field.name == "content") return take_content(field);
+    if (field.name == "content") {
+      check_join(field, field.open.exists() ? "\n" : "");
+      return take_content(field);
+    }
     if (!field.open.exists())
       return response::cannot_say(field.path, "has no `open`: only the field content may be what is left");
     if (field.name == "tool_calls") return take_calls(field, root);
-    if (is_reasoning_name(field.name) || field.name == "thought") return take_reasoning(field);
+    if (field.is_reasoning()) {
+      check_join(field, "");
+      return take_reasoning(field);
+    }
     out_.notes.push_back(field.path + ": what a ReplyFormat has no field for is content");
     return {};
   }
@@ -66,6 +72,13 @@ class TemplateReader {
     out_.format.content_open = response::marker_of(*open);
     out_.format.content_close = marker;
     return {};
+  }
+
+  /// How the reader joins what a field has several regions of, it does not learn from a template.
+  void check_join(const TemplateField& field, std::string_view ours) {
+    if (!field.join || *field.join == ours) return;
+    out_.notes.push_back(field.path + ".join: not used: " + (ours.empty() ? "nothing" : "a newline") +
+                         " stands between two regions, not " + json_string(*field.join));
   }
 
   // A closer that only looks ahead consumes nothing: it means that what opens calls ends reasoning. "\Z" is the reply's

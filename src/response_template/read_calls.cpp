@@ -145,18 +145,18 @@ Result<CallPart> object_of(const TemplateField& field, const Places& places) {
 
 // ---- arguments
 
-/// A value is a text, or JSON where it can be: the reader decides as the tool's schema does.
-Result<void> check_tag_values(const TemplateField& field) {
+/// Where no tool has a type for them, values are JSON where they can be, or texts.
+Result<ArgumentTags::Style> style_of_values(const TemplateField& field) {
   const std::string path = field.path + ".content_args.";
   const Value* merged = member(field.arguments, "merge_duplicates");
   if (merged != nullptr && merged->is(Kind::boolean) && merged->integer != 0)
     return cannot_say(path + "merge_duplicates", "a ReplyFormat makes no list of an argument that comes twice");
   const Value* parser = member(field.arguments, "value_parser");
-  if (parser == nullptr || parser->is_none()) return {};
+  if (parser == nullptr || parser->is_none()) return ArgumentTags::Style::text;
   const std::string name = parser->is(Kind::dict) ? text_member(*parser, "name") : std::string();
   if (!name.empty() && name != "text" && name != "json")
     return cannot_say(path + "value_parser", "a value is read as text or JSON, not by another parser");
-  return {};
+  return name == "json" ? ArgumentTags::Style::json : ArgumentTags::Style::text;
 }
 
 Result<CallArguments> tags_of(const TemplateField& field) {
@@ -173,10 +173,12 @@ Result<CallArguments> tags_of(const TemplateField& field) {
   if (key == all.end() || value == all.end() || value < key)
     return cannot_say(path, "must be texts round the groups key and value");
   const auto repeat = std::find_if(value, all.end(), [](const Element& e) { return e.kind == ElementKind::repeat; });
-  if (Result<void> fine = check_tag_values(field); !fine) return fine.error();
+  const Result<ArgumentTags::Style> style = style_of_values(field);
+  if (!style) return style.error();
   CallArguments arguments;
   arguments.codec = CallArguments::Codec::tags;
   arguments.tags.text_between = true;
+  arguments.tags.style = *style;
   for (const auto& [begin, end] :
        {std::pair{all.begin(), key}, std::pair{key + 1, value}, std::pair{value + 1, repeat}}) {
     if (!is_plain(Sequence(begin, end))) return cannot_say(path, "must be texts round the groups key and value");

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "base/nearest.h"
+#include "base/reasoning_names.h"
 #include "response_template/call_shape.h"
 #include "value/dict.h"
 #include "value/string.h"
@@ -93,6 +94,49 @@ Result<void> check_transform(Value v, const std::string& path) {
   return {};
 }
 
+/// Whether a regular expression has a group with a name: (?P<name>…) or (?<name>…).
+bool has_named_group(std::string_view pattern) {
+  bool in_class = false;
+  for (std::size_t i = 0; i < pattern.size(); ++i) {
+    const char c = pattern[i];
+    if (c == '\\') {
+      ++i;
+    } else if (c == '[' || c == ']') {
+      in_class = c == '[';
+    } else if (c == '(' && !in_class) {
+      const std::string_view group = pattern.substr(i);
+      const bool looks_behind = group.starts_with("(?<=") || group.starts_with("(?<!");
+      if (group.starts_with("(?P<") || (group.starts_with("(?<") && !looks_behind)) return true;
+    }
+  }
+  return false;
+}
+
+/// What a group has read reaches the message only through a transform.
+Result<void> check_groups(const TemplateField& field) {
+  if (!field.transform.is_undefined() && !field.transform.is_none()) return {};
+  for (const auto& [key, border] :
+       {std::pair{".open_pattern", &field.open}, std::pair{".close_pattern", &field.close}}) {
+    if (border->pattern && has_named_group(*border->pattern))
+      return cannot_say(field.path + key, "has a group with a name, and no transform takes what it reads");
+  }
+  return {};
+}
+
+/// Content and reasoning are texts as they stand there; values of other types have no place in a ReplyFormat.
+Result<void> check_parser(const TemplateField& field) {
+  constexpr std::string_view kNever[] = {"int", "float", "bool", "kv-lines"};
+  const bool never = std::find(std::begin(kNever), std::end(kNever), field.content) != std::end(kNever);
+  const bool is_text = field.name == "content" || field.is_reasoning();
+  if (never || (is_text && field.content != "text"))
+    return cannot_say(field.path + ".content", "what is no call is a text: a ReplyFormat has no other values");
+  const bool as_is = field.transform.is_undefined() || field.transform.is_none() ||
+                     (field.transform.is_string() && leaf_text(field.transform) == "{content}");
+  if (is_text && !as_is)
+    return cannot_say(field.path + ".transform", "a text is given as it is: only calls are changed");
+  return {};
+}
+
 /// Members that mean something only beside others.
 Result<void> check_rules(Value dict, const std::string& path) {
   const Value* join = member(dict, "join");
@@ -135,10 +179,15 @@ Result<TemplateField> field_of(std::string_view name, Value dict) {
   }
   if (const Value* transform = member(dict, "transform")) field.transform = *transform;
   field.each = flag(dict, "transform_each");
+  if (const Value* join = member(dict, "join"); join != nullptr && join->is_string()) field.join = leaf_text(*join);
+  if (Result<void> fine = check_groups(field); !fine) return fine.error();
+  if (Result<void> fine = check_parser(field); !fine) return fine.error();
   return field;
 }
 
 }  // namespace
+
+bool TemplateField::is_reasoning() const { return is_reasoning_name(name) || name == "thought"; }
 
 std::string_view path_in_braces(std::string_view text) {
   if (text.size() < 3 || text.front() != '{' || text.find_first_of("{}", 1) != text.size() - 1 || text.back() != '}')

@@ -26,6 +26,10 @@ struct TemplateField {
   Value arguments{};  ///< a dict, or none
   Value transform{};
   bool each = false;
+  std::optional<std::string> join{};  ///< between regions of a field that has several
+
+  /// Whether the region is the model's reasoning.
+  bool is_reasoning() const;
 };
 
 struct TemplateFields {

@@ -63,6 +63,14 @@ GIVEN = {
             "<tool_call>\n<function=now>\n</function>\n</tool_call>",
         ],
     ),
+    "values that stay text": (
+        template("<a>", content={}, tool_calls={**ELEMENTS, "content_args": {"tag_pattern": TAGS["tag_pattern"]}}),
+        [
+            ELEMENT,
+            "<tool_call><function=look><parameter=at>1.50</parameter><parameter=in>null</parameter></function></tool_call>",
+            "<tool_call><function=look><parameter=at>7</parameter><parameter=in>[1]</parameter></function></tool_call>",
+        ],
+    ),
     "reasoning from the beginning": (
         template(
             "Model:",
@@ -179,6 +187,14 @@ GIVEN = {
     "lists of what comes twice": (
         template("<a>", content={}, tool_calls={**ELEMENTS, "content_args": {**TAGS, "merge_duplicates": True}}),
         "fields.tool_calls.content_args.merge_duplicates",
+    ),
+    "a number for an answer": (
+        template("<a>", content={"open": "<n>", "close": "</n>", "content": "int"}),
+        "fields.content.content",
+    ),
+    "a group that nothing takes": (
+        template("<a>", content={}, thinking={"open_pattern": "<(?P<tag>think)>", "close": "</think>"}),
+        "fields.thinking.open_pattern",
     ),
     "values of another parser": (
         template("<a>", content={}, tool_calls={**ELEMENTS, "content_args": {**TAGS, "value_parser": {"name": "int"}}}),

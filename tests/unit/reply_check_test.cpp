@@ -193,6 +193,29 @@ TEST(ReplyChecks, DoNotRepeatWhatTagsSay) {
   EXPECT_EQ(message.diagnostics[1].expected, "\"x\" as 's' of 'get_weather', not \"y\"");
 }
 
+/// Inside of reasoning only tools are called. Where two forms begin alike, the second one is not what was missing.
+TEST(ReplyChecks, SayThatNoToolIsCalledInReasoning) {
+  const auto format = ReplyFormat::from_json(
+      R"({"prompt": "<think>", "reasoning": {"open": "<think>", "close": "</think>", "ended_by_calls": true}, "calls": [
+      {"call": ["<call>", {"name": true},
+                {"arguments": {"tags": {"open": "<k>", "key_close": "</k><v>", "close": "</v>"}}}, "</call>"]},
+      {"call": ["<call>", {"object": {"name": "name", "arguments": "arguments"}}, "</call>"]}]})");
+  ASSERT_TRUE(format) << format.error().display();
+  const auto said = [&](std::string_view reply) {
+    const ReplyMessage message = message_of(*format, {.tools = tools_of("{}"), .prompt = "<think>"}, reply);
+    EXPECT_EQ(message.reasoning, reply);
+    EXPECT_TRUE(message.calls.empty());
+    std::string out;
+    for (const ReplyDiagnostic& one : message.diagnostics)
+      out += std::to_string(one.position) + " " + one.expected + ";";
+    return out;
+  };
+  constexpr std::string_view kUndeclared = "8 a declared tool: inside of reasoning no others are called;";
+  EXPECT_EQ(said("Hm<call>read</call>"), kUndeclared);
+  EXPECT_EQ(said("Hm<call>read<k>a</k><v>b</v></call>"), kUndeclared);
+  EXPECT_EQ(said("Hm<call> or so"), "9 '{';");
+}
+
 TEST(ReplyChecks, AreBounded) {
   std::string wide = R"({"$defs": {"T": {"anyOf": [)";
   for (int i = 0; i < 50; ++i) wide += R"({"properties": {"a": {"$ref": "#/$defs/T"}}, "required": ["x"]}, )";

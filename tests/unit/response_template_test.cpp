@@ -19,10 +19,13 @@ ReplyFormat format_from(std::string_view json) {
   return format ? *format : ReplyFormat();
 }
 
-/// As it is written: what is read also drops the text between tags.
+/// As it is written: what is read also drops the text between tags, and takes values there for strings.
 std::string strict(ReplyFormat format) {
   for (CallForm& form : format.calls) {
-    for (CallPart& part : form.call) part.arguments.tags.text_between = false;
+    for (CallPart& part : form.call) {
+      part.arguments.tags.text_between = false;
+      part.arguments.tags.style = ArgumentTags::Style::json;
+    }
   }
   return format.to_json();
 }
@@ -124,6 +127,20 @@ TEST(ResponseTemplate, RefusesWithThePathOfTheMember) {
        "fields.tool_calls"},
       {R"({"start_anchor": "a", "fields": {"tool_calls": {"open": "x", "content": "kv-lines"}}})",
        "fields.tool_calls.content"},
+      {R"({"start_anchor": "a", "fields": {"content": {"open": "<n>", "close": "</n>", "content": "int"}}})",
+       "fields.content.content"},
+      {R"({"start_anchor": "a", "fields": {"content": {"content": "json"}}})", "fields.content.content"},
+      {R"({"start_anchor": "a", "fields": {"thinking": {"open": "<t>", "close": "</t>", "content": "bool"}}})",
+       "fields.thinking.content"},
+      {R"({"start_anchor": "a", "fields": {"score": {"open": "<s>", "close": "</s>", "content": "float"}}})",
+       "fields.score.content"},
+      {R"({"start_anchor": "a", "fields": {"content": {"transform": {"text": "{content}"}}}})",
+       "fields.content.transform"},
+      {R"({"start_anchor": "a", "fields": {"thinking": {"open_pattern": "<(?P<which>t)>", "close": "</t>"}}})",
+       "fields.thinking.open_pattern"},
+      {R"({"start_anchor": "a", "fields": {"tool_calls": {"open": "<c>", "close_pattern": "</(?<x>c)>", )"
+       R"("content": "json"}}})",
+       "fields.tool_calls.close_pattern"},
   };
   for (const auto& one : kCases) EXPECT_EQ(path_of_refusal(one.json), one.path) << one.json;
   EXPECT_EQ(read_response_template("{").error().code(), ErrorCode::json);
@@ -170,6 +187,55 @@ TEST(ResponseTemplate, SaysOfAFurtherObjectThatItIsOne) {
             "a call with name and arguments in \"function\" is an error; ");
   EXPECT_EQ(losses_of(R"({"function": {"name": "name", "arguments": "arguments", "parameters": "arguments"}})"),
             "a call with \"function.parameters\" in place of \"function.arguments\" is an error; ");
+}
+
+TEST(ResponseTemplate, SaysWhereRegionsAreJoinedOtherwise) {
+  const auto notes = [](std::string_view fields) {
+    const Result<ReadResponseTemplate> read =
+        read_response_template(R"({"start_anchor": "<a>", "fields": )" + std::string(fields) + "}");
+    EXPECT_TRUE(read) << read.error().display();
+    std::string out;
+    for (const std::string& note : read->notes) out += note + "\n";
+    return out;
+  };
+  EXPECT_EQ(notes(R"({"thinking": {"open": "<t>", "close": "</t>", "repeats": true, "join": " "},
+                      "content": {"repeats": true, "join": "\n"}})"),
+            "fields.thinking.join: not used: nothing stands between two regions, not \" \"\n"
+            "fields.content.join: not used: nothing stands between two regions, not \"\\n\"\n");
+  EXPECT_EQ(notes(R"({"content": {"open": "<c>", "close": "</c>", "repeats": true, "join": ""}})"),
+            "fields.content.join: not used: a newline stands between two regions, not \"\"\n");
+  EXPECT_EQ(notes(R"({"content": {"repeats": true, "join": ""}})"), "");
+}
+
+/// The arguments of the call in a reply that a response_template reads.
+std::string arguments_read(std::string_view content_args, std::string_view reply, const ReplyTools& tools) {
+  const Result<ReadResponseTemplate> read = read_response_template(
+      R"({"start_anchor": "<a>", "fields": {"tool_calls": {"open_pattern": "<c>(?P<name>\\w+)>", "close": "</c>",
+          "repeats": true, "content": "xml-inline", "content_args": {)" +
+      std::string(content_args) + R"("tag_pattern": "<p=(?P<key>\\w+)>(?P<value>.*?)</p>"},
+          "transform": {"type": "function", "function": {"name": "{name}", "arguments": "{content}"}}}}})");
+  EXPECT_TRUE(read) << read.error().display();
+  const Result<CompiledReplyFormat> format = CompiledReplyFormat::make(read->format);
+  EXPECT_TRUE(format);
+  ReplyParser parser(*format, {.tools = tools});
+  ReplyMessage message;
+  const auto take = [&](const ReplyEvent& event) { message.add(event); };
+  parser.feed(reply, take);
+  parser.finish(take);
+  return message.calls.empty() ? "" : message.calls.front().arguments;
+}
+
+TEST(ResponseTemplate, ValuesInTagsAreStringsWhereNobodyHasATypeForThem) {
+  constexpr std::string_view kReply = "<c>f><p=v>1.50</p><p=w>null</p><p=x>7</p></c>";
+  constexpr std::string_view kStrings = R"({"v": "1.50", "w": "null", "x": "7"})";
+  constexpr std::string_view kJson = R"("value_parser": {"name": "json", "args": {"allow_non_json": true}}, )";
+  EXPECT_EQ(arguments_read("", kReply, {}), kStrings);
+  EXPECT_EQ(arguments_read(R"("value_parser": {"name": "text"}, )", kReply, {}), kStrings);
+  EXPECT_EQ(arguments_read(kJson, kReply, {}), R"({"v": 1.50, "w": null, "x": 7})");
+  const Result<ReplyTools> tools = ReplyTools::from_json(
+      R"([{"name": "f", "parameters": {"type": "object", "properties": {"v": {"type": "number"}, "w": {}}}}])");
+  ASSERT_TRUE(tools);
+  EXPECT_EQ(arguments_read("", kReply, *tools), R"({"v": 1.50, "w": "null", "x": "7"})");
 }
 
 TEST(ResponseTemplate, DropsWhatTransformersDrops) {

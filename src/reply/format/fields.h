@@ -32,7 +32,7 @@ struct Names<TextEscape> {
 };
 template <>
 struct Names<ArgumentTags::Style> {
-  static constexpr std::string_view names[] = {"json", "python"};
+  static constexpr std::string_view names[] = {"json", "python", "text"};
 };
 
 // ---- members that JSON groups

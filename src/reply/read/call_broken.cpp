@@ -16,6 +16,8 @@ using Part = CallPart::Kind;
 
 namespace {
 
+constexpr std::string_view kDeclaredInReasoning = "a declared tool: inside of reasoning no others are called";
+
 /// Whether an item of a section or list went wrong whose end can be told, so that others may follow.
 bool is_item(const Reading& in) {
   Recovery recovery;
@@ -47,7 +49,8 @@ bool may_be_of_tool(const Reading& in) {
 
 /// The next byte cannot stand here: without a name it was text, else the call remains incomplete.
 void CallReader::fail(std::string_view expected) {
-  const std::string wanted(expected);
+  const bool refused = in_.call->refused && !in_.call->committed;
+  const std::string wanted(refused ? kDeclaredInReasoning : expected);
   if (!in_.call->committed && begin_sibling()) return;
   const std::string lead = in_.lead.take();
   in_.absorb = {};
@@ -71,6 +74,7 @@ bool CallReader::begin_sibling(std::string_view held) {
   const std::size_t size = std::exchange(in_.call->opening, std::uint16_t{0});
   if (size == 0) return false;
   const std::string_view source = in_.lead.view().substr(0, size);
+  const bool refused = in_.call->refused;
   for (std::size_t i = in_.form_index + std::size_t{1}; i < in_.machine->forms.size(); ++i) {
     const Found found = in_.match(in_.machine->forms[i].begin, source, in_.out.place());
     if (found.size != size) continue;
@@ -79,6 +83,7 @@ bool CallReader::begin_sibling(std::string_view held) {
     in_.give_back(held);
     in_.give_back(std::string_view(lead).substr(size));
     begin(found.mark, lead.substr(0, size));
+    if (in_.call) in_.call->refused = refused;
     return true;
   }
   return false;

@@ -70,6 +70,7 @@ void Reading::note_faulty(const ReplyMarker& marker, std::string_view source) {
 bool Reading::commit(std::string* source) {
   if (!is_wanted()) {
     call->silent = !call->meant;
+    call->refused = answer.region == Region::reasoning;
     return false;
   }
   call->named = call->committed = true;

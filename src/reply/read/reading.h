@@ -120,7 +120,7 @@ struct Call {
   void begin_again() {
     part = 0;
     opening = 0;
-    committed = named = ended = missing = loose = open_list = silent = spoilt = sure = faulty = meant = false;
+    committed = named = ended = missing = loose = open_list = silent = spoilt = sure = faulty = meant = refused = false;
     in_list = InList::open;
     word.clear();
     name.clear();
@@ -141,6 +141,7 @@ struct Call {
   bool sure : 1 = false;       ///< the marker before the arguments says that this is the form
   bool faulty : 1 = false;     ///< what opened it lacks a part (ReplyMarker::faulty)
   bool meant : 1 = false;      ///< so it does, but begins as another form's calls: to be none is an error
+  bool refused : 1 = false;    ///< in reasoning, and no tool has the name that it has as a call of this or another form
   bool open : 1 = true;        ///< for CallBox
   enum class InList : std::uint8_t { open, first, item, next };
   InList in_list = InList::open;  ///< what is due between calls of a list

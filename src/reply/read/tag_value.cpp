@@ -12,6 +12,7 @@ namespace {
 
 const ArgumentTags& tags_of(const Reading& in) { return in.arguments().tags; }
 bool has_python(const Reading& in) { return tags_of(in).style == ArgumentTags::Style::python; }
+bool is_text_without_type(const Reading& in) { return tags_of(in).style == ArgumentTags::Style::text; }
 
 bool is_whole_float(std::string_view json) {
   const std::size_t point = json.find('.');
@@ -32,22 +33,29 @@ std::string without_escapes(std::string_view text) {
 
 std::uint8_t types_of(const Reading& in, Types::Node node, TagValue::StatedType stated) {
   const reply::DeclaredTools* data = inside_of(in.tools()).get();
-  if (data == nullptr || stated != TagValue::StatedType::nothing) return Types::kAny;
+  if (data == nullptr) return Types::kAny;
   const Types::Schema& schema = data->types[node];
-  return schema.null_text ? static_cast<std::uint8_t>(schema.types & ~Types::kNull) : schema.types;
+  // Whether null is meant or the text, the type beside the value says.
+  const bool null_text = schema.null_text && stated == TagValue::StatedType::nothing;
+  return null_text ? static_cast<std::uint8_t>(schema.types & ~Types::kNull) : schema.types;
 }
 
 }  // namespace
 
+/// What the schema allows, counts; where that may be a string or something else, the type that the reply states.
 void TagValue::begin(Reading& in, Types::Node schema, StatedType stated, bool raw) {
   types_ = types_of(in, schema, stated);
+  stated_ = stated;
   raw_ = raw;
   in.call->word.clear();
   fresh_ = true;
   whole_ = false;
   probe_ = JsonScanner(in.limits().depth);
-  const bool text = raw || stated == StatedType::text || types_ == Types::kString;
-  const bool typed = stated == StatedType::typed || (types_ & Types::kString) == 0;
+  const bool may_be_text = (types_ & Types::kString) != 0;
+  const bool no_other = types_ == Types::kString || (types_ == Types::kAny && is_text_without_type(in));
+  const bool means_text = stated == StatedType::nothing ? no_other : stated == StatedType::text;
+  const bool text = raw || (may_be_text && means_text);
+  const bool typed = stated == StatedType::typed || !may_be_text;
   way_ = text ? Way::text : typed ? Way::typed : Way::candidate;
   if (text) in.put_meant("\"");
 }
@@ -110,8 +118,16 @@ void TagValue::become_text(Reading& in) {
 
 /// It should have been something else.
 void TagValue::become_untyped(Reading& in) {
-  in.out.malformed(0, names_of_types(types_), ReplyEvent::Fault::type);
+  in.out.malformed(0, expected(in), ReplyEvent::Fault::type);
   become_text(in);
+}
+
+/// What should stand where a value is of another type than the schema or the reply says.
+std::string TagValue::expected(const Reading& in) const {
+  const std::vector<std::string>& strings = tags_of(in).string_types;
+  if (stated_ != StatedType::typed || types_ == Types::kAny || (types_ & Types::kString) == 0)
+    return names_of_types(types_);
+  return strings.empty() ? "a string of JSON" : "the type '" + strings.front() + "'";
 }
 
 void TagValue::put_text(Reading& in, std::string_view bytes) {
@@ -155,23 +171,33 @@ void TagValue::end_entity(Reading& in) {
 // ---- the end
 
 void TagValue::end(Reading& in) {
-  if (way_ != Way::text) {
-    std::string json = json_of(in, in.call->word);
-    if (json.empty() && way_ == Way::typed) json = json_of_escaped(in);
-    if (!json.empty()) {
-      in.out.piece(ReplyEvent::Kind::arguments, in.call->word, json);
-      in.call->word.clear();
-      return;
-    }
-    if (way_ == Way::typed) {
-      become_untyped(in);
-    } else {
-      become_text(in);
-    }
-  }
+  if (way_ != Way::text && end_typed(in)) return;
   if (!entity_.empty()) end_entity(in);
   in.out.flush();
   in.put_meant("\"");
+}
+
+/// Says a value that was held to its end; false where it is a string, which has begun then.
+bool TagValue::end_typed(Reading& in) {
+  std::string json = json_of(in, in.call->word);
+  if (json.empty() && way_ == Way::typed) json = json_of_escaped(in);
+  const bool mended = !json.empty() && stated_ == StatedType::text;
+  if (mended) in.out.malformed(0, names_of_types(types_) + " as the type", ReplyEvent::Fault::mended);
+  if (json.empty() && stated_ == StatedType::typed) {
+    json = string_of_json(in);
+    if (!json.empty()) in.out.malformed(0, expected(in), ReplyEvent::Fault::type);
+  }
+  if (!json.empty()) {
+    in.out.piece(ReplyEvent::Kind::arguments, in.call->word, json);
+    in.call->word.clear();
+    return true;
+  }
+  if (way_ == Way::typed) {
+    become_untyped(in);
+  } else {
+    become_text(in);
+  }
+  return false;
 }
 
 bool TagValue::is_whole(const Reading& in) const {
@@ -183,7 +209,8 @@ std::string TagValue::json_of(const Reading& in, std::string_view text) const {
   if (way_ == Way::candidate)
     return text == trimmed(text) ? json_that_fits(in, text, types_ & ~Types::kString) : std::string();
   text = trimmed(text);
-  if (!text.empty() || tags_of(in).item.empty()) return json_that_fits(in, text, types_ | Types::kNull);
+  const std::uint8_t null = (types_ & Types::kString) != 0 ? 0 : Types::kNull;
+  if (!text.empty() || tags_of(in).item.empty()) return json_that_fits(in, text, types_ | null);
   if (types_ == Types::kObject) return "{}";  // tags in which nothing stands
   if (types_ == Types::kArray) return "[]";
   return (types_ & Types::kNull) != 0 ? "null" : "";
@@ -196,6 +223,12 @@ std::string TagValue::json_of_escaped(Reading& in) const {
   std::string json = json_that_fits(in, without_escapes(text), types_);
   if (!json.empty()) in.out.malformed(0, names_of_types(types_) + " without escapes", ReplyEvent::Fault::mended);
   return json;
+}
+
+/// The reply states that it is JSON, and it is a string, which the schema does not allow.
+std::string TagValue::string_of_json(const Reading& in) const {
+  const std::string_view text = trimmed(in.call->word);
+  return text.starts_with('"') ? json_that_fits(in, text, Types::kString) : std::string();
 }
 
 /// JSON, else a literal of Python, if its type is one of `types`.
@@ -219,7 +252,8 @@ std::string TagValue::json_that_fits(const Reading& in, std::string_view text, s
     const std::string_view word = text == "None" ? "null" : yes ? "true" : no ? "false" : "";
     if (!word.empty() && fits(word)) return std::string(word);
   }
-  if ((way_ != Way::typed && !has_python(in)) || text.empty()) return {};
+  // Single quotes belong to a text where the schema says that it is one.
+  if ((way_ != Way::typed && !has_python(in)) || text.empty() || types == Types::kString) return {};
   const std::string json = json_of_python(text, in.limits().depth);
   return !json.empty() && fits(json) ? json : std::string();
 }

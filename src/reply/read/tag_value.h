@@ -41,15 +41,19 @@ class TagValue {
   void end_entity(Reading& in);
   void become_text(Reading& in);
   void become_untyped(Reading& in);
+  bool end_typed(Reading& in);
+  std::string expected(const Reading& in) const;
   bool may_begin(char c, bool python) const;
   std::string json_of(const Reading& in, std::string_view text) const;
   std::string json_of_escaped(Reading& in) const;
+  std::string string_of_json(const Reading& in) const;
   std::string json_that_fits(const Reading& in, std::string_view text, std::uint8_t types) const;
 
   Way way_ = Way::text;
   bool raw_ = false;
   bool whole_ = false;  ///< candidate: the value of JSON is over
   bool fresh_ = true;   ///< nothing of it was read
+  StatedType stated_ = StatedType::nothing;
   std::uint8_t types_ = Types::kAny;
   HeldText entity_;    ///< the beginning of &lt;
   JsonScanner probe_;  ///< candidate: what was read so far is the beginning of JSON

@@ -13,6 +13,8 @@
 #include "reply/read/value_end.h"
 #include "reply/scan/argument_names.h"
 #include "reply/tools.h"
+#include "value/dict.h"
+#include "value/string.h"
 
 namespace parlance::reply {
 namespace {
@@ -37,6 +39,7 @@ class TagsReader final : public PartReaderOf<TagsReader> {
   void read_part(const char*& p, const char* end) override;
   bool finish_part() override;
   void say_cut_off(std::string&) override {
+    if (at_ == At::value && wraps_) open_wrapper();
     in().out.text(ReplyEvent::Kind::broken, at_ == At::value ? value_.unsaid(*in().call) : std::string_view());
   }
 
@@ -68,11 +71,18 @@ class TagsReader final : public PartReaderOf<TagsReader> {
   bool take_key_byte(char c);
   void end_key(std::string_view source, bool typed);
   void begin_member(const std::string& key);
+  void say_member(const std::string& key);
   void end_type(std::string_view source);
   bool may_be_list(Types::Node node) const;
 
+  // a value that may be all arguments
+  bool may_wrap(std::string_view key) const;
+  bool take_wrapped();
+  void open_wrapper();
+
   // values
   void begin_value();
+  void put_value(std::string_view bytes);
   void begin_value_text();
   void read_value(const char*& p, const char* end);
   void go_on_with_end(const char*& p, const char* end);
@@ -82,12 +92,14 @@ class TagsReader final : public PartReaderOf<TagsReader> {
   At at_ = At::between;
   bool opens_ = false;  ///< the next key is the first of its value, and tells whether that is a list
   bool raw_ = false;    ///< the value begins with a CDATA section
+  bool wraps_ = false;  ///< the value may be all arguments: its key, the word of wrapper_, is not said yet
   TagValue::StatedType stated_ = TagValue::StatedType::nothing;
   Frame arguments_;
   ArgumentNames names_;
   Types::Node schema_ = Types::kUnknown;  ///< of the value
   Box<std::vector<Frame>> nested_;
   HeldText key_;  ///< of the value, where its closing tag repeats it
+  HeldText wrapper_;
   TagValue value_;
   Waiting waiting_;  ///< while a tag is held that may be the value's end
 };
@@ -104,8 +116,10 @@ bool TagsReader::restart(const CallPart& part, const Reading& in) {
   if (part.kind != CallPart::Kind::arguments || part.arguments.codec != CallArguments::Codec::tags) return false;
   TagsReader fresh(schema_of_call(in), in.limits().depth);
   key_.clear();
+  wrapper_.clear();
   names_.clear();
   fresh.key_ = std::move(key_);
+  fresh.wrapper_ = std::move(wrapper_);
   fresh.names_ = std::move(names_);
   *this = std::move(fresh);
   return true;
@@ -335,8 +349,15 @@ void TagsReader::end_key(std::string_view source, bool typed) {
   }
 }
 
-/// Says the key, and finds the value's schema.
 void TagsReader::begin_member(const std::string& key) {
+  wraps_ = may_wrap(key);
+  if (!wraps_) return say_member(key);
+  wrapper_.assign(key);
+  schema_ = Types::kUnknown;
+}
+
+/// Says the key, and finds the value's schema.
+void TagsReader::say_member(const std::string& key) {
   Frame& frame = top();
   if (std::exchange(opens_, false)) {
     frame.array = key == tags().item && may_be_list(frame.schema);
@@ -373,6 +394,50 @@ void TagsReader::end_type(std::string_view source) {
   begin_value();
 }
 
+// ---- a value that may be all arguments
+
+/// Models write the object of a call as its only argument, `arguments` or `input`, which the tool does not have.
+bool TagsReader::may_wrap(std::string_view key) const {
+  const reply::DeclaredTools* data = inside_of(in().tools()).get();
+  const bool first = depth() == 0 && !arguments_.filled && tags().item.empty();
+  if (data == nullptr || !first || (key != "arguments" && key != "input")) return false;
+  const Types::Schema& schema = data->types[arguments_.schema];
+  return !schema.members.empty() && !schema.members.contains(key);
+}
+
+/// False where it is no object of the tool's arguments.
+bool TagsReader::take_wrapped() {
+  const std::string text(trimmed(word()));
+  JsonScanner scanner(in().limits().depth);
+  const char* p = text.data();
+  const bool whole = text.starts_with('{') && scanner.run(p, text.data() + text.size()) == Scan::done;
+  Document document;
+  if (!whole || p != text.data() + text.size() || !document.parse(text) || !document.root().is(Kind::dict))
+    return false;
+  const Types::Schema& schema = inside_of(in().tools())->types[arguments_.schema];
+  for (const DictEntry& entry : entries(document.root())) {
+    if (!schema.members.contains(leaf_text(entry.key))) return false;
+  }
+  for (const DictEntry& entry : entries(document.root())) names_.add(leaf_text(entry.key));
+  in().out.malformed(0, "the arguments without '" + std::string(wrapper_) + "'", ReplyEvent::Fault::mended);
+  arguments_.filled = !entries(document.root()).empty();
+  // Its last brace comes with the end of the tags: other arguments may follow.
+  const std::string_view open = trimmed(std::string_view(text).substr(0, text.size() - 1));
+  in().out.piece(ReplyEvent::Kind::arguments, word(), arguments_.filled ? open : std::string_view());
+  word().clear();
+  wraps_ = false;
+  return true;
+}
+
+/// It is an argument like any other.
+void TagsReader::open_wrapper() {
+  wraps_ = false;
+  const std::string text = word().take();
+  say_member(wrapper_.take());
+  value_.begin(in(), schema_, stated_, raw_);
+  if (!text.empty()) value_.put(in(), text);
+}
+
 // ---- values
 
 void TagsReader::begin_value() {
@@ -382,7 +447,13 @@ void TagsReader::begin_value() {
 
 void TagsReader::begin_value_text() {
   at_ = At::value;
-  value_.begin(in(), schema_, stated_, raw_);
+  if (wraps_ && raw_) return open_wrapper();
+  value_.begin(in(), schema_, wraps_ ? TagValue::StatedType::typed : stated_, raw_);
+}
+
+void TagsReader::put_value(std::string_view bytes) {
+  if (wraps_ && word().size() + bytes.size() > in().limits().pending) open_wrapper();
+  value_.put(in(), bytes);
 }
 
 ValueEnd TagsReader::value_end() { return {in(), {value_, top().schema, depth(), key_}, waiting_}; }
@@ -397,7 +468,7 @@ void TagsReader::read_value(const char*& p, const char* end) {
       ++p;
       continue;
     }
-    if (begin != p) value_.put(in(), {std::exchange(begin, p), p});  // whether it is an end depends on the value so far
+    if (begin != p) put_value({std::exchange(begin, p), p});  // whether it is an end depends on the value so far
     const Found found = any.size == 0 ? any : value_end().match({p, end}, in().here(), false);
     if (any.size == 0) waiting_ = {.own = any.at.node, .own_blanks = any.at.blanks};
     if (found.more) {
@@ -411,7 +482,7 @@ void TagsReader::read_value(const char*& p, const char* end) {
     }
     ++p;
   }
-  if (begin != end) value_.put(in(), {begin, end});
+  if (begin != end) put_value({begin, end});
 }
 
 /// What is held may be an end.
@@ -436,7 +507,7 @@ bool TagsReader::settle_value(bool last) {
   if (found.size != 0) {
     meet(found.mark, source);
   } else {
-    value_.put(in(), {&first, 1});
+    put_value({&first, 1});
   }
   return true;
 }
@@ -449,7 +520,10 @@ void TagsReader::end_value(const Mark& mark, const std::string& source) {
     in().absorb = {};
     return;
   }
-  value_.end(in());
+  if (!wraps_ || !take_wrapped()) {
+    if (wraps_) open_wrapper();
+    value_.end(in());
+  }
   stated_ = TagValue::StatedType::nothing;
   if (mark.meaning == Meaning::tag_close) {
     in().put_markup(source);
