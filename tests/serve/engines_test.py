@@ -304,6 +304,30 @@ def test_faults_before_the_reply(kind: Kind) -> None:
         same(gateway.chat().status, 200)
 
 
+# What SGLang says of a request that it refuses when the stream has begun: the message, and the code for clients.
+REFUSALS: list[tuple[str, str]] = [
+    ("presence_penalty must be in [-2, 2], got 3.", "engine_status"),
+    ("The input (5031 tokens) is longer than the model's context length (4096 tokens).", "context_length_exceeded"),
+    (
+        "Input length (4090 tokens) exceeds the maximum allowed length (4090 tokens). Use a shorter input or enable --allow-auto-truncate.",
+        "context_length_exceeded",
+    ),
+]
+
+
+def test_refusals_in_the_stream(kind: Kind) -> None:
+    """An engine that begins each stream before it looks at the request has its status as the code of an event."""
+    with kind.start() as gateway:
+        for message, code in REFUSALS:
+            ENGINE.script({"text": HELLO, "error_after": 0, "code": 400, "message": message})
+            for answer in both_ways(gateway):
+                same((message, answer.status, answer.error["code"]), (message, 400, code))
+                assert message in answer.error["message"], answer.text
+        if kind.ids_out:
+            ENGINE.script({"error_after": 0, "code": 400, "message": "Failed to compile structural_tag grammar", "text": HELLO})
+            same(gateway.chat(tools=[LOOK], tool_choice="required").error["code"], "engine_grammar")
+
+
 def test_faults_in_mid_stream(kind: Kind) -> None:
     with kind.start(*LIMITS) as gateway:
         for fault, code in LATE_FAULTS:
@@ -502,6 +526,26 @@ def test_an_engine_that_is_not_ready() -> None:
         answer = gateway.ask("/ready")
         same(answer.status, 503)
         assert "Loading model" in answer.error["message"], answer.text
+
+
+def test_sglang_is_asked_whether_it_is_ready() -> None:
+    """Its /health samples a token, and is late where long prompts are evaluated; older ones have nothing else."""
+    for script, status in (({"ready": 200, "unready": 500}, 200), ({"ready": 503}, 503), ({}, 200), ({"unready": 503}, 503)):
+        ENGINE.script({"text": HELLO}, **script)
+        with BY_NAME["sglang"].start() as gateway:
+            answer = gateway.ask("/ready")
+            same((script, answer.status), (script, status))
+            if script == {"ready": 503}:
+                assert "not ready: it answered 503" in answer.error["message"], answer.text
+
+
+def test_sglang_has_no_top_k_of_0() -> None:
+    ENGINE.script({"text": HELLO})
+    kind = BY_NAME["sglang"]
+    with kind.start() as gateway:
+        for asked, sent in ((0, -1), (-5, -1), (5, 5)):
+            gateway.chat(top_k=asked)
+            same(kind.asked()[-1].body["sampling_params"]["top_k"], sent)
 
 
 def test_a_model_of_several() -> None:
