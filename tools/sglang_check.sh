@@ -1,7 +1,7 @@
 #!/bin/sh
 # The gateway in front of a real SGLang, for a nightly run: sglang_check.sh [PARLANCE]. Ends as tests/serve/sglang_real.py does.
 #
-# SGLang, its libraries and torch come from the Python registry into build/sglang: 8 GB, once. It runs on the processor, with plain torch
+# SGLang, its libraries and torch come from the Python registry into build/sglang: 7 GB, once. It runs on the processor, with plain torch
 # in place of its kernels. The model is the one of tools/llama_server.py, its weights written as SGLang reads them. Free memory needed: 6 GB.
 set -eu
 SGLANG=0.5.23
