@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A model of a GGUF file as a folder that vLLM reads, its weights as 32-bit floats: vllm_model.py GGUF FOLDER. Of vllm_check.sh."""
+"""A model of a GGUF file as a folder that vLLM and SGLang read, its weights as 32-bit floats: vllm_model.py GGUF FOLDER."""
 
 import os
 import pathlib

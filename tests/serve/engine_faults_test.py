@@ -15,7 +15,7 @@ import sys
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from engine_kinds import BINARY, ENGINE, HELLO, OLLAMA, Kind, counted, limit_of, main, same
+from engine_kinds import BINARY, ENGINE, HELLO, LOOK, OLLAMA, Kind, counted, limit_of, main, same
 from served import Answer, Gateway, Json, wait_for
 
 # What fails before the first token: the script, the status, the kind of failure.
@@ -61,6 +61,30 @@ def test_faults_before_the_reply(kind: Kind) -> None:
                 assert "engine" in answer.error["message"], answer.text
         ENGINE.script({"text": HELLO})
         same(gateway.chat().status, 200)
+
+
+# What SGLang says of a request that it refuses when the stream has begun: the message, and the code for clients.
+REFUSALS: list[tuple[str, str]] = [
+    ("presence_penalty must be in [-2, 2], got 3.", "engine_status"),
+    ("The input (5031 tokens) is longer than the model's context length (4096 tokens).", "context_length_exceeded"),
+    (
+        "Input length (4090 tokens) exceeds the maximum allowed length (4090 tokens). Use a shorter input or enable --allow-auto-truncate.",
+        "context_length_exceeded",
+    ),
+]
+
+
+def test_refusals_in_the_stream(kind: Kind) -> None:
+    """An engine that begins each stream before it looks at the request has its status as the code of an event."""
+    with kind.start() as gateway:
+        for message, code in REFUSALS:
+            ENGINE.script({"text": HELLO, "error_after": 0, "code": 400, "message": message})
+            for answer in both_ways(gateway):
+                same((message, answer.status, answer.error["code"]), (message, 400, code))
+                assert message in answer.error["message"], answer.text
+        if kind.ids_out:
+            ENGINE.script({"error_after": 0, "code": 400, "message": "Failed to compile structural_tag grammar", "text": HELLO})
+            same(gateway.chat(tools=[LOOK], tool_choice="required").error["code"], "engine_grammar")
 
 
 def test_faults_in_mid_stream(kind: Kind) -> None:

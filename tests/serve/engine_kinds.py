@@ -17,6 +17,10 @@ from served import ROOT, TOKENIZER, Gateway, Json
 BINARY = str(pathlib.Path(sys.argv[1]).resolve()) if len(sys.argv) > 1 else ""
 ENGINE = ScriptedEngine(TOKENIZER)
 HELLO = "Hello the user <|im_end|>"
+LOOK = {
+    "type": "function",
+    "function": {"name": "look", "parameters": {"type": "object", "properties": {"at": {"type": "string"}}, "required": ["at"]}},
+}
 TESTS: dict[str, Callable[..., None]] = {}  # those of the program
 
 

@@ -19,15 +19,11 @@ import urllib.request
 from typing import Any
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from engine_kinds import BINARY, BY_NAME, ENGINE, HELLO, OLLAMA, Kind, limit_of, main, same
+from engine_kinds import BINARY, BY_NAME, ENGINE, HELLO, LOOK, OLLAMA, Kind, limit_of, main, same
 from served import TOKENIZER, Answer, Gateway, Json, wait_for
 from valid_by_vllm import validators
 
 END = 308  # <|im_end|>
-LOOK = {
-    "type": "function",
-    "function": {"name": "look", "parameters": {"type": "object", "properties": {"at": {"type": "string"}}, "required": ["at"]}},
-}
 CALL = '<tool_call>{"name": "look", "arguments": {"at": "here"}}</tool_call><|im_end|>'
 
 
@@ -302,6 +298,26 @@ def test_an_engine_that_is_not_ready() -> None:
         answer = gateway.ask("/ready")
         same(answer.status, 503)
         assert "Loading model" in answer.error["message"], answer.text
+
+
+def test_sglang_is_asked_whether_it_is_ready() -> None:
+    """Its /health samples a token, and is late where long prompts are evaluated; older ones have nothing else."""
+    for script, status in (({"ready": 200, "unready": 500}, 200), ({"ready": 503}, 503), ({}, 200), ({"unready": 503}, 503)):
+        ENGINE.script({"text": HELLO}, **script)
+        with BY_NAME["sglang"].start() as gateway:
+            answer = gateway.ask("/ready")
+            same((script, answer.status), (script, status))
+            if script == {"ready": 503}:
+                assert "not ready: it answered 503" in answer.error["message"], answer.text
+
+
+def test_sglang_has_no_top_k_of_0() -> None:
+    ENGINE.script({"text": HELLO})
+    kind = BY_NAME["sglang"]
+    with kind.start() as gateway:
+        for asked, sent in ((0, -1), (-5, -1), (5, 5)):
+            gateway.chat(top_k=asked)
+            same(kind.asked()[-1].body["sampling_params"]["top_k"], sent)
 
 
 def test_a_model_of_several() -> None:

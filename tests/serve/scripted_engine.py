@@ -23,7 +23,7 @@ and what goes wrong, each without effect unless it is there:
     status        the request is refused with this status, `message` is what the error says
     stall_after   so many events, then nothing
     die_after     so many events, then the connection is reset
-    error_after   so many events, then an error as this engine writes it, with `message`
+    error_after   so many events, then an error as this engine writes it, with `message` and `code` (500)
     garbage_after so many events, then a line that is no JSON
     end_after     so many events, then the end of the body, as if all were well
     not_http      true: the answer is no HTTP
@@ -41,6 +41,7 @@ Other members of a script, which all replies share:
     chat_logprobs true: it gives logprobs as chats have them, as llama.cpp's server does
     tokens        false: /tokenize is not found; a list: it gives these ids whatever it is asked
     unready       a status that /health gives
+    ready         a status that /ready gives; else there is no such route
     incremental   true: /generate sends only new ids in each event
 
 In a test: `engine = ScriptedEngine(tokenizer).start()`, then `engine.script(...)`, `engine.requests`, `engine.stop()`. Over HTTP: POST
@@ -339,6 +340,8 @@ class ScriptedEngine:
         if path == "/health":
             unready = self.given.get("unready", 200)
             return unready, {"status": "ok"} if unready == 200 else {"error": {"code": unready, "message": "Loading model"}}
+        if path == "/ready" and "ready" in self.given:
+            return self.given["ready"], b""
         if path == "/props":
             return 200, {"default_generation_settings": {"n_ctx": context}, "total_slots": 1}
         if path == "/v1/models":
@@ -466,7 +469,7 @@ class Engine:
             status = 400 if plain is True else plain
             await connection.answer(status, self.error(status, why))
         elif self.body.get("stream", self.kind == "application/x-ndjson"):
-            error = self.frame(self.error(500, message))
+            error = self.frame(self.error(script.get("code", 500), message))
             await connection.stream(self.record, script, self.kind, self.frames(), error)
         else:
             await connection.answer(200, self.whole())

@@ -35,13 +35,21 @@ constexpr BackendFacts kSglang = {.name = "sglang",
 
 namespace {
 
+/// A top_k of 0 or less is no limit, as other engines have it: SGLang takes -1 alone for that.
+SamplingSettings for_sglang(SamplingSettings settings) {
+  for (auto& [setting, json] : settings.values) {
+    if (setting == Setting::top_k && settings.integer(Setting::top_k).value_or(1) <= 0) json = "-1";
+  }
+  return settings;
+}
+
 std::string sglang_body(const Generation& generation) {
   JsonWriter sampling('{');
   // Without it there would be 128 tokens; null is what the context has left.
   if (generation.sampling.find(Setting::max_tokens) == nullptr) sampling.null("max_new_tokens");
   sampling.raw("stop_token_ids", ids_json(generation.stops)).raw("skip_special_tokens", "false");
   sampling.raw("spaces_between_special_tokens", "false").raw("no_stop_trim", "true");
-  generation.sampling.write(sampling, kSglangNames, generation.choice);
+  for_sglang(generation.sampling).write(sampling, kSglangNames, generation.choice);
   if (generation.grammar) sampling.text("structural_tag", *generation.grammar);
   JsonWriter body('{');
   write_ids(body, "input_ids", generation);
@@ -117,6 +125,17 @@ class Sglang final : public HttpEngine {
  public:
   explicit Sglang(BackendOptions options) : HttpEngine(std::move(options), {.generate = "/generate"}) {}
   const BackendFacts& facts() const override { return kSglang; }
+  /// By GET /ready. /health samples a token first: it takes a second, and as long as the prompts before it.
+  Task<> check() override {
+    bool has_ready = true;
+    try {
+      co_await ask_health(client(), "/ready", headers());
+    } catch (const EngineFailure& failure) {
+      if (failure.status() != 404) throw;
+      has_ready = false;  // older ones
+    }
+    if (!has_ready) co_await HttpEngine::check();
+  }
 
  protected:
   std::string body_of(const Generation& generation, const EngineInfo&) const override {

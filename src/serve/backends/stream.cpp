@@ -41,7 +41,7 @@ bool is_about_grammar(std::string_view message) {
 std::string behind_context(std::string_view message) {
   const std::string lower = ascii::lowered(message);
   std::size_t end = 0;
-  for (const std::string_view word : {"context size", "context length", "max_model_len"}) {
+  for (const std::string_view word : {"context size", "context length", "max_model_len", "maximum allowed length"}) {
     if (const std::size_t at = lower.find(word); at != lower.npos) end = std::max(end, at + word.size());
   }
   return end == 0 ? std::string() : lower.substr(end) + ".";
@@ -60,6 +60,13 @@ bool is_about_reply(std::string_view message, std::size_t prompt_tokens) {
                                                   "max_output_tokens", "completion", "output tokens"});
   const std::size_t context = first_number(behind_context(message));
   return names_reply && (context == 0 || prompt_tokens < context);
+}
+
+/// The status that an event's error has as its code: an engine whose answer has begun can refuse a request in no other
+/// way, and some begin each stream before they look at the request. 0: it has none.
+unsigned status_in(Value error) {
+  const std::int64_t code = count_of(error["code"]).value_or(0);
+  return code >= 400 && code < 600 ? static_cast<unsigned>(code) : 0;
 }
 
 EngineFailure failure_of_status(unsigned status, const std::string& path, const std::string& body) {
@@ -160,8 +167,8 @@ Task<> ask_health(HttpClient& client, std::string_view path, const std::vector<H
   const std::unique_ptr<HttpReply> reply = co_await client.send("GET", path, {}, headers);
   const std::string body = co_await reply->read_all();
   if (reply->status() == 200) co_return;
-  throw EngineFailure(EngineFailure::Kind::status,
-                      "the engine at " + client.address().url() + " is not ready: " + message_of(body),
+  const std::string why = body.empty() ? "it answered " + std::to_string(reply->status()) : message_of(body);
+  throw EngineFailure(EngineFailure::Kind::status, "the engine at " + client.address().url() + " is not ready: " + why,
                       reply->status());
 }
 
@@ -183,7 +190,7 @@ void EngineStream::read_event(std::string_view data, const Take& take) {
   const Value event = document_.root();
   const Value error = event["error"];
   if (!error.is_undefined() && !error.is_none()) {
-    throw engine_said("the engine failed: ", message_of(std::string(data)), 0, asked_);
+    throw engine_said("the engine failed: ", message_of(std::string(data)), status_in(error), asked_);
   }
   take(event);
   got_event_ = true;
