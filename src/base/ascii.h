@@ -12,6 +12,8 @@ constexpr bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' &&
 constexpr bool is_alnum(char c) { return is_letter(c) || is_digit(c); }
 /// May an identifier have it: a letter, a digit, or '_'?
 constexpr bool is_word(char c) { return is_alnum(c) || c == '_'; }
+/// Whether a name in small letters goes on with it: a capital begins a sentence.
+constexpr bool goes_on_name(char c) { return is_word(c) && (c < 'A' || c > 'Z'); }
 constexpr bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
 
 constexpr char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }

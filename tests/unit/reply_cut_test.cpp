@@ -33,7 +33,7 @@ TEST(ReplyCut, WithinTheOpenerOfCallsInTags) {
   for (const std::string_view name : {"qwen35", "qwen3_coder"}) {
     const ReplyCases& family = family_of(name);
     for (const std::string_view before : {"</think>\n\n", "</think>\n\nC\n", "</think>\n\nC\n\n"}) {
-      for (std::size_t size = 1; size <= call.size(); ++size) {
+      for (std::size_t size = before == "</think>\n\n" ? 2 : 3; size <= call.size(); ++size) {
         const std::string reply = std::string(before).append(call.substr(0, size));
         EXPECT_EQ(message_of(family.format, family.cases.front().options, reply).finish_reason(), "length")
             << name << ": " << reply;
@@ -58,9 +58,42 @@ TEST(ReplyCut, AnAnswerMayEndAsAnOpenerBegins) {
     EXPECT_EQ(message.content, reply);
     EXPECT_EQ(message_of(testing::format_of("command-r-plus"), {}, reply).finish_reason(), "stop") << reply;
   }
+  for (const std::string_view reply : {"<", "A\n<", "A:\n\n[", "Plan of Action:", "Action:", ">>>"}) {
+    for (const std::string_view name : {"terminal-agent", "rnj-1", "command-r-plus"})
+      EXPECT_EQ(message_of(testing::format_of(name), {}, reply).finish_reason(), "stop") << name << ": " << reply;
+    for (const std::string_view name : {"minimax_m3", "mistral_small"})
+      EXPECT_EQ(message_of(family_of(name).format, {}, reply).finish_reason(), "stop") << name << ": " << reply;
+  }
+  EXPECT_EQ(message_of(family_of("minimax_m3").format, {}, "[\n  1,\n  2\n]").finish_reason(), "stop");
   const ReplyMessage ended = message_of(testing::format_of("terminal-agent"), {}, "A\n<tool_ca<|im_end|>");
   EXPECT_EQ(ended.finish_reason(), "stop");
   EXPECT_EQ(ended.content, "A\n<tool_ca");
+}
+
+/// Behind a call that is whole, what closes calls and replies may begin alike.
+TEST(ReplyCut, ACallMayBeClosedWithWhatAnOpenerBeginsWith) {
+  const ReplyCases& family = family_of("qwen35");
+  const std::string call = "</think>\n\n<tool_call>\n<function=now>\n</function>\n";
+  for (const std::string_view end : {"", "<", "</", "</tool_call>", "</tool_call>\n<"}) {
+    const ReplyMessage message = message_of(family.format, {}, call + std::string(end));
+    EXPECT_EQ(message.calls.size(), 1u) << end;
+    EXPECT_EQ(message.finish_reason(), "tool_calls") << end;
+  }
+}
+
+/// An answer may quote a marker that was sampled as a control token.
+TEST(ReplyCut, AControlTokenInBackticksOpensNothing) {
+  ReplyFormat format = testing::format_of("terminal-agent");
+  format.control = {"<tool_call>", "</tool_call>", "<|im_end|>"};
+  ReplyMessage message;
+  ReplyParser parser = *ReplyParser::make(format);
+  const auto sink = [&](const ReplyEvent& event) { message.add(event); };
+  parser.feed_token("Use `", false, sink);
+  parser.feed_token("<tool_call>", true, sink);
+  parser.feed_token("`", false, sink);
+  parser.finish(sink);
+  EXPECT_EQ(message.finish_reason(), "stop");
+  EXPECT_EQ(message.content, "Use `<tool_call>`");
 }
 
 /// A control token comes whole, so that a text which only looks like its beginning opens nothing.
@@ -95,13 +128,16 @@ std::vector<CallRange> calls_in(const ReplyFormat& format, const ReplyCase& one)
   return ranges;
 }
 
-/// Whether the bytes may be an answer's own: JSON, words, a fence, or so few that only their place could tell.
+/// Whether the bytes may be an answer's own: JSON, brackets, a word, which a colon may follow, a fence, or so few that
+/// only their place could tell.
 bool may_be_text(std::string_view opening) {
   opening = reply::trimmed(opening);
   if (opening.starts_with("[{") || opening.starts_with('{')) return true;  // calls that nothing opens
   constexpr std::string_view kBetween = ",;[{ \n";
   opening.remove_prefix(std::min(opening.find_first_not_of(kBetween), opening.size()));
-  return opening.size() < 3 || opening.front() == '`' || std::ranges::all_of(opening, ascii::is_word);
+  if (opening.size() < 3 || opening.front() == '`' || opening.find_first_not_of("<>[]|") == opening.npos) return true;
+  if (opening.back() == ':') opening.remove_suffix(1);
+  return std::ranges::all_of(opening, ascii::is_word);
 }
 
 /// Whether what the bytes begin may close calls as well.

@@ -49,7 +49,7 @@ def told_of_nulls(chats: Sequence[Any], tools: Sequence[Any] | None, kinds: Sequ
         return ""
     schemas = _schemas_of(tools)
     for chat in chats if schemas else ():
-        for path, name, arguments in _learnt_calls(chat):
+        for path, name, arguments in _taught_calls(chat, GENERATION in kinds):
             for place in _undeclared(arguments, schemas.get(name), 0):
                 return (
                     f"{path}{place} is null and no parameter of {name!r}: tables of data have such members, and transformers' prompt "
@@ -67,11 +67,12 @@ def _schemas_of(tools: Sequence[Any]) -> dict[str, Any]:
     return schemas
 
 
-def _learnt_calls(chat: Any) -> Iterator[tuple[str, str, Any]]:
-    """The path of a call's arguments, the called name and the arguments."""
+def _taught_calls(chat: Any, of_all: bool) -> Iterator[tuple[str, str, Any]]:
+    """The path of a call's arguments, the called name and the arguments. `of_all`: the mask knows no turns that are not learnt."""
     for number, message in enumerate(chat if isinstance(chat, Sequence) else ()):
         calls = _member(message, "tool_calls")
-        if not isinstance(calls, Sequence) or any(_is_zero(_member(message, name)) for name in _SAYS_LEARNT):
+        is_left_out = not of_all and any(_is_zero(_member(message, name)) for name in _SAYS_LEARNT)
+        if not isinstance(calls, Sequence) or is_left_out:
             continue
         for place, call in enumerate(calls):
             function = _member(call, "function")

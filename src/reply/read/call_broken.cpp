@@ -4,6 +4,7 @@
 // Where calls have markers of their own, the next marker is the end. In a section or list without such markers,
 // brackets tell where the item ends: those of texts in quotes do not count, and where they do not come out even, no
 // item follows, since a piece of an argument must not become a call. Begin reading at CallReader::fail.
+#include <algorithm>
 #include <utility>
 
 #include "reply/codec.h"
@@ -237,11 +238,13 @@ void CallReader::cut_off(std::string held, bool begun) {
   const CutName cut = in_.place == Place::part ? in_.call->reader->cut_name() : CutName();
   const std::string lead = in_.lead.take();
   const std::string_view text = lead;
-  const bool is_placed = in_.is_placed(lead + held);
+  const std::string behind = lead.substr(std::min<std::size_t>(in_.call->opening, lead.size())) + held;
+  const bool is_quoted = behind.starts_with('`') && !behind.starts_with("```");  // as `<tool_call>`
+  const bool is_placed = !is_quoted && in_.is_placed(lead + held);
   // What follows a marker that lacks a part may go on an answer that speaks of it, unless it came as control tokens.
   const bool is_spoken_of = in_.call->faulty && !in_.is_certain(text.substr(0, in_.call->opening));
   const bool is_named = in_.place == Place::field && !is_spoken_of && !is_blank(in_.call->word);
-  begun = begun || cut.begun || is_placed || is_named;
+  begun = begun || (cut.begun && !is_quoted) || is_placed || is_named;
   const std::string_view expected = cut.in_text ? cut.expected : "the name of a call";
   const bool is_told = !in_.call->silent || in_.call->committed || (is_placed && may_be_of_tool(in_));
   if (is_told) in_.out.malformed(lead.size() + held.size(), expected, begun ? Fault::cut : Fault::syntax);

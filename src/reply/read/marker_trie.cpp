@@ -36,7 +36,7 @@ void MarkerTrie::add_faulty(std::string_view lead, std::string_view text, const 
   add(lead, text, mark);
   if (text.empty() || !mark.ends_word() || !ascii::is_word(text.back())) return;
   for (int c = 0; c < 128; ++c) {
-    if (ascii::is_word(static_cast<char>(c))) add(lead, std::string(text) + static_cast<char>(c), Mark{});
+    if (ascii::goes_on_name(static_cast<char>(c))) add(lead, std::string(text) + static_cast<char>(c), Mark{});
   }
 }
 

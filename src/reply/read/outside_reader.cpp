@@ -2,6 +2,7 @@
 #include "reply/read/outside_reader.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "base/ascii.h"
@@ -16,6 +17,18 @@ std::size_t framing_at_end(std::string_view blanks, std::string_view framing) {
     if (blanks.substr(blanks.size() - size) == framing.substr(framing.size() - size)) return size;
   }
   return 0;
+}
+
+/// Whether an answer that is over hardly ends so. It may end with a word, alone or with a colon (`Plan of Action:`),
+/// with a fence, or with brackets and so short a text as `<`.
+bool is_no_end_of_answer(std::string_view said) {
+  constexpr std::size_t kCertain = 3;
+  const auto is_of_word = [](char c) { return ascii::is_word(c) || static_cast<unsigned char>(c) >= 0x80; };
+  const auto first = std::find_if(said.begin(), said.end(), is_of_word);
+  if (said.size() < kCertain || said.front() == '`' || first == said.end()) return false;
+  const auto behind = std::find_if_not(first, said.end(), is_of_word);
+  return first != said.begin() ||
+         !std::all_of(behind, said.end(), [](char c) { return c == ':' || ascii::is_space(c); });
 }
 
 }  // namespace
@@ -181,10 +194,9 @@ void OutsideReader::meet_after_gap(const GapEnd& gap) {
 
 // ---- the end of the reply
 
-/// Whether what is held is the beginning of what opens calls, and goes on behind any marker that is whole. A word may
-/// be the answer's own, a fence closes a block, and so short a text as `<` counts only where a call may stand.
+/// Whether what is held is the beginning of what opens calls, and goes on behind any marker that is whole. Behind a
+/// call, that is so from the first byte on which can begin nothing else.
 bool OutsideReader::is_cut_opener() const {
-  constexpr std::size_t kCertain = 3;
   const std::size_t blanks = in_.held.blanks;
   const std::string_view held = std::string_view(in_.held.bytes).substr(blanks);
   const MarkerTrie::Cursor at = in_.held.cursor;
@@ -196,8 +208,12 @@ bool OutsideReader::is_cut_opener() const {
   if (!is_less || is_blank(held.substr(found.size))) return false;
   const std::uint64_t begin = in_.here() + blanks;
   const std::string_view said = trimmed(held.substr(begin < in_.out.origin() ? in_.out.origin() - begin : 0));
-  if (said.starts_with('`') || std::all_of(said.begin(), said.end(), ascii::is_word)) return false;
-  return said.size() >= kCertain || in_.gap == Gap::after || in_.gap == Gap::closed || in_.is_placed(held);
+  if (is_no_end_of_answer(said)) return true;
+  if (in_.gap != Gap::after && in_.gap != Gap::closed) return false;
+  constexpr std::array kClosing = {Meaning::call_close, Meaning::surplus, Meaning::end};
+  const bool may_end =
+      std::any_of(kClosing.begin(), kClosing.end(), [&](Meaning one) { return markers().leads_to(one, at); });
+  return !may_end && said.front() != '`' && !std::all_of(said.begin(), said.end(), ascii::is_word);
 }
 
 void OutsideReader::put_cut_opener() {

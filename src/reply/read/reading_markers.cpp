@@ -82,7 +82,7 @@ Found Reading::match_on(const MarkerTrie& markers, std::string_view bytes, std::
                         std::size_t size) const {
   Found found;
   const auto is_head = [&] {  // of a longer word
-    return size < bytes.size() && ascii::is_word(bytes[size - 1]) && ascii::is_word(bytes[size]);
+    return size < bytes.size() && ascii::is_word(bytes[size - 1]) && ascii::goes_on_name(bytes[size]);
   };
   while (true) {
     const bool is_marker = markers.has_mark(cursor) && !(markers.mark(cursor).ends_word() && is_head());
