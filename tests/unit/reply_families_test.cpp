@@ -319,6 +319,28 @@ TEST(ReplyBare, KeysWithBlanksAreThoseOfTheTool) {
   EXPECT_EQ(arguments({}, "city:Paris,per day:3"), R"({"city": "Paris,per day:3"})");
 }
 
+/// What is counted of a text without quotes holds for the longest ones too, and begins anew with each.
+TEST(ReplyBare, LongRunsOfCommasAndBracketsAreOfTheText) {
+  const ReplyCases& family = *std::ranges::find(reply_families(), "gemma4", &ReplyCases::name);
+  const std::string squares = "a" + std::string(2000, '[') + std::string(2000, ']');
+  const std::string braces = "a" + std::string(2000, '{') + std::string(2000, '}');
+  const std::string commas = "a" + std::string(4000, ',');
+  const std::string text = "p:" + squares + ",q:" + braces + ",r:" + commas + "s:" + commas + " b c," + ",t:1";
+  const auto message = testing::message_of(family.format, {}, "<|tool_call>call:plan{" + text + "}<tool_call|>");
+  EXPECT_EQ(message.calls.at(0).arguments,
+            R"({"p": ")" + squares + R"(", "q": ")" + braces + R"(", "r": "a", "s": ")" + commas + R"( b c", "t": 1})");
+  EXPECT_TRUE(message.calls.at(0).complete);
+}
+
+/// A brace that nothing closes ends no arguments too soon: no client is to run a call of half of them.
+TEST(ReplyBare, ABraceThatNothingClosesLeavesTheCallIncomplete) {
+  const ReplyCases& family = *std::ranges::find(reply_families(), "gemma4", &ReplyCases::name);
+  for (const std::string text : {"city:a{b", "city:Paris, {k:v,days:3", "city:a{b,days:{c:1}"}) {
+    const auto message = testing::message_of(family.format, {}, "<|tool_call>call:plan{" + text + "}<tool_call|>");
+    EXPECT_FALSE(message.calls.at(0).complete) << text;
+  }
+}
+
 /// A list of calls that nothing opens, or only a fence, is one where the reply begins, whether tools are known or not.
 TEST(ReplyInitial, CallsBeginTheReply) {
   const ReplyFormat format = *ReplyFormat::from_json(

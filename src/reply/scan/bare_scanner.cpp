@@ -25,11 +25,6 @@ std::string json_of_bare_word(std::string_view word) {
   return scanner.complete() ? std::string(word) : std::string();
 }
 
-/// A bracket that closes one of the word's own, as in `a[0]`, is the word's own too.
-bool closes_own(char c, std::string_view word) {
-  return c == ']' && std::ranges::count(word, '[') > std::ranges::count(word, ']');
-}
-
 bool is_comma_or_blank(char c) { return c == ',' || is_json_space(c); }
 
 bool ends_word(char c) { return c == ',' || c == '}' || c == ']' || is_json_space(c); }
@@ -121,7 +116,9 @@ Scan BareScanner::begin_value(char c) {
     return go(At::json_text);
   }
   word_.begin(c);
-  comma_ = 0;
+  comma_ = behind_commas_ = 0;
+  open_braces_ = open_squares_ = 0;
+  is_text_ = false;
   return go(At::word);
 }
 
@@ -191,16 +188,11 @@ Scan BareScanner::feed_json_text(char c) {
   return Scan::more;
 }
 
-/// What stands behind the comma of a word, and behind any that follow it.
-std::string_view BareScanner::behind_comma() const {
-  const std::string_view rest = trimmed(word_.view().substr(comma_));
-  const auto begin = std::ranges::find_if_not(rest, is_comma_or_blank);
-  return rest.substr(static_cast<std::size_t>(begin - rest.begin()));
-}
-
-/// The key that begins there, where a colon follows; "" where that is none. One with blanks must be of the tool.
+/// The key that begins behind the commas of a word, where a colon follows; "" where that is none, as between the word's
+/// own braces. One with blanks must be of the tool.
 std::string_view BareScanner::key_behind_comma() const {
-  const std::string_view key = behind_comma();
+  if (open_braces_ != 0) return {};
+  const std::string_view key = trimmed(word_.view().substr(behind_commas_));
   for (const std::string_view mark : {quote(), std::string_view("\"")}) {
     const bool marked = key.size() > 2 * mark.size() && key.starts_with(mark) && key.ends_with(mark);
     if (marked) return key.substr(mark.size(), key.size() - 2 * mark.size());
@@ -209,18 +201,60 @@ std::string_view BareScanner::key_behind_comma() const {
   return is_word || (stack_.size() == 1 && arguments_->have(key)) ? key : std::string_view();
 }
 
+/// Whether the only quote is the one at the end.
+bool BareScanner::lacks_first_quote(std::string_view text) const {
+  return text.ends_with(quote()) && text.find(quote()) == text.size() - quote().size();
+}
+
 /// A string that lacks its quotes, or the first of them.
 void BareScanner::put_unquoted(std::string_view text) {
   mended_ = "a string in quotes";
   text = trimmed(text);
-  const bool lacks_first = text.find(quote()) == text.size() - quote().size();
-  if (lacks_first && text.ends_with(quote())) text.remove_suffix(quote().size());
+  if (lacks_first_quote(text)) text.remove_suffix(quote().size());
   append_json_string(json(), text);
 }
 
 /// A comma is the string's own if no key follows it, as in `city:Paris, France<|"|>`.
 bool BareScanner::holds_comma(char c) const {
   return c == ',' && inside_object() && !trimmed(word_).ends_with(quote());
+}
+
+/// A bracket that closes one of the word's own, as in `a[0]` and `f{x}`, is the word's own too; so is a comma between
+/// its braces, since the brace behind it would else end the arguments too soon.
+bool BareScanner::is_own(char c) const {
+  const bool closes = c == ']' ? open_squares_ != 0 : open_braces_ != 0 && (c == '}' || (c == ',' && inside_object()));
+  return closes && !lacks_first_quote(trimmed(word_));
+}
+
+void BareScanner::count_bracket(char c) {
+  if (c == '{') ++open_braces_;
+  if (c == '[') ++open_squares_;
+  if (c == '}' && open_braces_ != 0) --open_braces_;
+  if (c == ']' && open_squares_ != 0) --open_squares_;
+}
+
+/// Takes a byte into the word; `comma`: one that may end it.
+Scan BareScanner::hold(char c, bool comma) {
+  if (word_.size() >= longest_word()) return bad("a shorter value");
+  const auto size = static_cast<std::uint16_t>(word_.size());
+  if (comma && behind_commas_ != size) comma_ = behind_commas_ = size;  // else it is a second one
+  if (behind_commas_ == size && is_comma_or_blank(c)) ++behind_commas_;
+  count_bracket(c);
+  word_ += c;
+  return Scan::more;
+}
+
+/// The word as JSON, which has no more bytes.
+void BareScanner::put_word(std::string_view value) {
+  if (!value.empty()) {
+    json() += value;
+  } else if (word_.view().front() == '\'') {
+    mended_ = "a string in quotes";
+    append_json_string(json(), word_.view().substr(1, word_.size() - 2));
+  } else {
+    const bool trailing = behind_commas_ == word_.size();
+    put_unquoted(trailing ? word_.view().substr(0, comma_) : word_.view());
+  }
 }
 
 Scan BareScanner::feed_word(char c) {
@@ -237,25 +271,12 @@ Scan BareScanner::feed_word(char c) {
   }
   const bool quoted = word_.view().front() == '\'';
   const bool open = quoted && (word_.size() == 1 || word_.back() != '\'');
-  const bool ends = !open && ends_word(c) && !closes_own(c, word_);
-  const std::string value = ends ? json_of_bare_word(word_) : std::string();
+  const bool ends = !open && ends_word(c) && (quoted || !is_own(c));
+  const std::string value = ends && !is_text_ ? json_of_bare_word(word_) : std::string();
+  if (ends && value.empty()) is_text_ = true;  // and stays so, however it goes on
   const bool comma = ends && value.empty() && !quoted && holds_comma(c);
-  const bool is_next = comma_ != 0 && behind_comma().empty();  // of two commas
-  if (comma && !is_next) comma_ = static_cast<std::uint16_t>(word_.size());
-  if (!ends || comma || (value.empty() && is_json_space(c))) {
-    if (word_.size() >= longest_word()) return bad("a shorter value");
-    word_ += c;
-    return Scan::more;
-  }
-  if (!value.empty()) {
-    json() += value;
-  } else if (quoted) {
-    mended_ = "a string in quotes";
-    append_json_string(json(), word_.view().substr(1, word_.size() - 2));
-  } else {
-    const bool trailing = comma_ != 0 && behind_comma().empty();
-    put_unquoted(trailing ? word_.view().substr(0, comma_) : word_.view());
-  }
+  if (!ends || comma || (value.empty() && is_json_space(c))) return hold(c, comma);
+  put_word(value);
   at_ = At::after;
   return feed(c);
 }

@@ -86,9 +86,13 @@ class BareScanner {
   Scan feed_text(char c);
   Scan feed_json_text(char c);
   Scan feed_after(char c);
-  std::string_view behind_comma() const;
   std::string_view key_behind_comma() const;
   bool holds_comma(char c) const;
+  bool lacks_first_quote(std::string_view text) const;
+  bool is_own(char c) const;
+  void count_bracket(char c);
+  Scan hold(char c, bool comma);
+  void put_word(std::string_view value);
   void put_unquoted(std::string_view text);
   void put(char c);
   void put_key(std::string_view key);
@@ -108,7 +112,12 @@ class BareScanner {
   ArgumentNames names_;
   std::uint32_t limit_;
   std::uint32_t pending_limit_;
-  std::uint16_t comma_ = 0;  ///< of a word: where a comma is that may be its own
+  // Of a word; counted where a byte comes, since a look back at each takes time quadratic in its length.
+  std::uint16_t comma_ = 0;          ///< where a comma is that may be its own
+  std::uint16_t behind_commas_ = 0;  ///< where the run of commas and blanks ends that begins there
+  std::uint16_t open_braces_ = 0;
+  std::uint16_t open_squares_ = 0;
+  bool is_text_ = false;  ///< no number and no literal
   At at_ = At::open;
   bool quoted_key_ = false;
   const char* mended_ = nullptr;
