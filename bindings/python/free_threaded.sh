@@ -8,7 +8,8 @@ sha256=93e583f243454e6e9e4588ca2c2662206ad961659863277afcdb96801647d640
 mirror=${DEBIAN_MIRROR:-http://deb.debian.org/debian}
 made=$(cd "$here/../.." && pwd)/build/free-threaded/cpython-$release
 for name in python3.14t python3.13t "$made/bin/python3.13t"; do
-  if command -v "$name" > /dev/null; then command -v "$name"; exit; fi
+  # It may be there and not run, as pyenv's stand-in for a version that is not chosen.
+  if "$name" -c 'import sys; sys.exit(sys._is_gil_enabled())' 2> /dev/null; then command -v "$name"; exit; fi
 done
 [ "${1:-}" = --make ] || exit 77
 

@@ -191,7 +191,7 @@ class RunningMessages {
   explicit RunningMessages(const Agent& agent) : agent_(&agent) {}
   /// Unset: it runs no more.
   std::optional<std::vector<Message>> now() {
-    std::optional<nb::ft_lock_guard> guard;
+    std::optional<LockGuard> guard;
     if (runner_ != std::this_thread::get_id()) guard.emplace(lock_);  // a signal's handler runs on the agent's thread
     if (agent_ == nullptr) return std::nullopt;
     return std::vector<Message>(agent_->messages().begin(), agent_->messages().end());
@@ -217,7 +217,7 @@ class RunningModel {
                   return now ? nb::object(list_of(*now, arguments)) : nb::none();
                 }));
     model_.running = running;
-    messages_->lock().lock();
+    at_lock([&] { messages_->lock().lock(); });
     running.raised->hold(&messages_->lock());
   }
   RunningModel(const RunningModel&) = delete;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "errors.h"
+#include "gil.h"
 #include "in_use.h"
 #include "parlance/agent.h"
 #include "prompt.h"
@@ -48,8 +49,9 @@ class Raised {
     Aside(const Aside&) = delete;
     Aside& operator=(const Aside&) = delete;
     ~Aside() {
-      if (lock_ != nullptr) lock_->lock();
-      if (lock_ != nullptr) raised_.held_ = lock_;
+      if (lock_ == nullptr) return;
+      at_lock([&] { lock_->lock(); });
+      raised_.held_ = lock_;
     }
 
    private:

@@ -4,13 +4,15 @@
 // glibc that unwinds the thread's stack, as an exception that no handler may keep; where it comes to a destructor, or
 // to anything else that is noexcept, the process ends by abort(). And what it destroys on its way would let go of
 // Python's objects without the GIL. Other systems end the thread where it is. Here such a thread waits for ever, as it
-// does from Python 3.14 on.
+// does from Python 3.14 on. Without a GIL it is the same for what a thread asks for instead: the interpreter, also
+// where it has waited for a lock.
 #pragma once
 #include <nanobind/nanobind.h>
 
 #include <array>
 #include <cstddef>
 #include <exception>
+#include <optional>
 
 namespace parlance::python {
 
@@ -43,6 +45,47 @@ template <typename Call>
   stop.pass();
   return made;
 }
+
+/// Takes a lock of nanobind's, which is none where there is a GIL. A thread that waits for one lets go of the
+/// interpreter meanwhile, and asks for it again.
+template <typename Take>
+void at_lock(const Take& take) {
+#if defined(NB_FREE_THREADED)
+  at_python([&] {
+    take();
+    return true;
+  });
+#else
+  take();
+#endif
+}
+
+/// Has such a lock as long as it lives.
+class LockGuard {
+ public:
+  explicit LockGuard(nb::ft_mutex& mutex) : mutex_(mutex) {
+    at_lock([&] { mutex.lock(); });
+  }
+  LockGuard(const LockGuard&) = delete;
+  LockGuard& operator=(const LockGuard&) = delete;
+  ~LockGuard() { mutex_.unlock(); }
+
+ private:
+  nb::ft_mutex& mutex_;
+};
+
+/// Has the lock of a Python object as long as it lives, where there is no GIL.
+class ObjectGuard {
+ public:
+  explicit ObjectGuard(nb::handle object) {
+    at_lock([&] { guard_.emplace(object); });
+  }
+  ObjectGuard(const ObjectGuard&) = delete;
+  ObjectGuard& operator=(const ObjectGuard&) = delete;
+
+ private:
+  std::optional<nb::ft_object_guard> guard_;
+};
 
 /// Lets go of the GIL, which this thread has, as long as it lives.
 class GilRelease {

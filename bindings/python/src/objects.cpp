@@ -229,7 +229,7 @@ bool ObjectTaker::is_at_hand(PyObject* text) {
 /// Takes members that are at hand, up to one that is not, which it gives; nothing at the end. Without a GIL the dict's
 /// lock keeps other threads from changing it meanwhile. It is not kept for longer: many threads may read one dict.
 ObjectTaker::Member ObjectTaker::take_members_at_hand(nb::handle dict, Py_ssize_t size, Py_ssize_t& position) {
-  const nb::ft_object_guard guard(dict);
+  const ObjectGuard guard(dict);
   if (PyDict_Size(dict.ptr()) != size) raise(PyExc_RuntimeError, "a dict changed its size while it was read");
   PyObject *key = nullptr, *value = nullptr;
   while (PyDict_Next(dict.ptr(), &position, &key, &value) != 0) {
@@ -331,7 +331,7 @@ void ObjectTaker::take_instead(nb::handle object) {
 bool ObjectTaker::is_media() const {
   if (at_ == nullptr || !at_->dict.is_valid()) return false;
   const nb::object type = [&] {
-    const nb::ft_object_guard guard(at_->dict);  // what the dict has is borrowed for a moment
+    const ObjectGuard guard(at_->dict);  // what the dict has is borrowed for a moment
     return nb::borrow(PyDict_GetItemString(at_->dict.ptr(), "type"));
   }();
   if (!type.is_valid() || PyUnicode_Check(type.ptr()) == 0) return PyErr_Clear(), false;

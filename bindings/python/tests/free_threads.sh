@@ -7,7 +7,7 @@ root=$PWD
 python=$(sh bindings/python/free_threaded.sh --make) || { [ $? -eq 77 ] || exit 1; echo "skipped: no CPython without a GIL is to be had"; exit 77; }
 . tools/packages.sh
 venv=$root/build/free-threaded/venv
-if ! cmp -s bindings/python/tests/free_threads_requirements.txt "$venv/installed.txt"; then
+if ! { cmp -s bindings/python/tests/free_threads_requirements.txt "$venv/installed.txt" && "$venv/bin/python" -c ""; }; then
   make_venv "$venv"
   install_packages "$venv" --only-binary :all: -r bindings/python/tests/free_threads_requirements.txt ||
     { echo "skipped: the packages for a CPython without a GIL are not to be had"; exit 77; }

@@ -19,14 +19,22 @@ text = "Hello world " * 2000
 def busy():
     return sum(range(1000))
 """
+# The threads have imported all they need before the interpreter ends: CPython without a GIL may itself wait for ever at its end where
+# threads import at that moment. One of them may be given the lock of sys.modules then, which it never lets go of.
 _END = """
+begun = threading.Semaphore(0)
+
 def run():
+    work()
+    begun.release()
     while True:
         work()
 
 for _ in range(2):
     threading.Thread(target=run, daemon=True).start()
-time.sleep(0.2)
+for _ in range(2):
+    begun.acquire()
+time.sleep(0.1)
 """
 _TOKENIZER = """
 tokenizer = parlance.Tokenizer.from_file({folder!r})
@@ -39,6 +47,12 @@ WORK = {
     "losses": "def work(): return template.render(chat).losses()",
     "encode": _TOKENIZER + "def work(): return tokenizer.encode(text)",
     "tokens": _TOKENIZER + "def work(): return template.render(chat).tokens(tokenizer)",
+    "a reader that threads share": """
+reader = parlance.ReplyReader("chatml")
+reader.feed("é" * 5_000_000)
+
+def work(): return reader.copy()
+""",
     "derive": "def work(): return parlance.derive(template)",
     "check": "def work(): return parlance.check(template, count=20)",
     "to_dict": "def work(): return template.to_dict()",
