@@ -6,6 +6,7 @@
 // declared and with members in any order and text round calls. What was sampled is accepted by the matcher; with a
 // planted fault the matcher refuses it unless the reader takes it for a good reply too. Prints a line for each format.
 // Begin reading at check().
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -50,7 +51,7 @@ struct Read {
   bool malformed = false;
 };
 
-Read read(const ReplyFormat& format, const ReplyOptions& options, const std::string& reply) {
+Read read_as_it_stands(const ReplyFormat& format, const ReplyOptions& options, const std::string& reply) {
   Read result;
   const auto sink = [&](const ReplyEvent& event) {
     result.message.add(event);
@@ -64,6 +65,14 @@ Read read(const ReplyFormat& format, const ReplyOptions& options, const std::str
   parser.feed(reply, sink);
   parser.finish(sink);
   return result;
+}
+
+/// A text, or a program, may end as a marker begins, which is told as cut off, but not where more text follows.
+Read read(const ReplyFormat& format, const ReplyOptions& options, const std::string& reply) {
+  Read result = read_as_it_stands(format, options, reply);
+  const bool is_whole = std::all_of(result.message.calls.begin(), result.message.calls.end(),
+                                    [](const ReplyCall& call) { return call.complete; });
+  return is_whole && !result.malformed ? result : read_as_it_stands(format, options, reply + ".");
 }
 
 /// "" or what is wrong with what was read.
