@@ -144,11 +144,12 @@ def apply_chat_template(
     chats = [messages_of(chat, version) for chat in (conversation if is_batched else [conversation])]
     if continue_final_message:
         check_continued(add_generation_prompt, return_assistant_tokens_mask)
-    if kinds or return_assistant_tokens_mask:
+    by_origin = protect or bool(kinds)
+    is_refused = return_assistant_tokens_mask and sanitize_control_tokens and not by_origin  # below, before tools are looked at
+    if (kinds or return_assistant_tokens_mask) and not is_refused:
         tools = None if tools is None else list(tools)  # what goes through them once is gone through twice
         warn_of_nulls(chats, tools, kinds or (GENERATION,))
     sanitized = None
-    by_origin = protect or bool(kinds)
     if sanitize_control_tokens and by_origin and tokenize:
         protect = True  # which covers it
     elif sanitize_control_tokens:
