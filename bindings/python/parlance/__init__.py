@@ -104,9 +104,11 @@ _LAZY = {
 def __getattr__(name: str) -> Any:
     if name in _LAZY:
         import importlib
+        import sys
 
-        # Once: later the name is found without this, and threads without waiting for each other in sys.modules.
-        found = globals()[name] = getattr(importlib.import_module(_LAZY[name]), name)
+        found = getattr(importlib.import_module(_LAZY[name]), name)
+        if not getattr(sys, "_is_gil_enabled", lambda: True)():
+            globals()[name] = found  # or threads would wait for each other in sys.modules
         return found
     of_errors = _class_named(name) if name[:1].isupper() else None
     if of_errors is not None:

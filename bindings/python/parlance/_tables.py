@@ -45,7 +45,7 @@ def told_of_nulls(chats: Sequence[Any], tools: Sequence[Any] | None, kinds: Sequ
     A table (Arrow, Parquet, datasets) gives each row the members that any row has. Template.render() leaves such arguments out; what
     follows transformers writes them.
     """
-    if not tools or not any(kind in _TEACHES_CALLS for kind in kinds):
+    if tools is None or not any(kind in _TEACHES_CALLS for kind in kinds):
         return ""
     schemas = _schemas_of(tools)
     for chat in chats if schemas else ():

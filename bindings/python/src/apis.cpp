@@ -123,8 +123,9 @@ class PyApiWriter {
     return events;
   }
   void add_logprobs(nb::handle tokens) {
+    const nb::tuple all(nb::borrow(tokens));  // what makes them may call the writer
     const auto in_use = enter();
-    for (nb::handle one : nb::iter(tokens)) {
+    for (nb::handle one : all) {
       const std::string token = token_of(one[0]);
       std::vector<std::string> texts;
       std::vector<ReplyLogprob::Alternative> top;
@@ -150,9 +151,10 @@ class PyApiWriter {
     return events;
   }
   InUse::Entered enter() const { return in_use_.enter("writer"); }
+  InUse::Entered enter_to_read() const { return in_use_.enter_to_read("writer"); }
   const ReplyApiWriter& writer() const { return writer_; }
   nb::object to_dict() const {
-    const auto in_use = enter();
+    const auto in_use = enter_to_read();
     return from_json(writer_.to_json());
   }
   nb::str keep_alive() const { return text_to_python(keep_alive_of_stream(api_)); }
@@ -180,7 +182,7 @@ nb::object choices_of(nb::handle writers, Count input, Count output, Count cache
       throw nb::type_error(
           ("writers are ReplyApiWriters, not " + std::string(nb::type_name(writer.type()).c_str())).c_str());
     const auto& one = nb::cast<const PyApiWriter&>(writer);
-    if (std::find(all.begin(), all.end(), &one.writer()) == all.end()) in_use.push_back(one.enter());
+    if (std::find(all.begin(), all.end(), &one.writer()) == all.end()) in_use.push_back(one.enter_to_read());
     all.push_back(&one.writer());
   }
   return from_json(ReplyApiWriter::choices_to_json(all, usage_of(input, output, cached, reasoning)));
@@ -198,7 +200,7 @@ nb::object delta_of(PyReplyDeltas& self, const PyReplyEvent& event) {
 }
 
 std::string end_of_deltas(const PyReplyDeltas& self) {
-  const auto in_use = self.in_use.enter("ReplyDeltas");
+  const auto in_use = self.in_use.enter_to_read("ReplyDeltas");
   return std::string(self.deltas.finish_reason());
 }
 

@@ -1,20 +1,24 @@
 // Says that an object is in use, which one thread at a time may use.
 #pragma once
+#include <nanobind/nanobind.h>
+
 #include <atomic>
 #include <memory>
 #include <stdexcept>
 #include <string>
+
+#include "own_locks.h"
 
 namespace parlance::python {
 
 /// Whether an object is in use. One that is copied or moved is used by nobody.
 class InUse {
   struct Leave {
-    void operator()(std::atomic<bool>* used) const { used->store(false); }
+    void operator()(std::atomic<unsigned>* used) const { used->store(0); }
   };
 
  public:
-  using Entered = std::unique_ptr<std::atomic<bool>, Leave>;
+  using Entered = std::unique_ptr<std::atomic<unsigned>, Leave>;
 
   InUse() = default;
   InUse(const InUse& /*from*/) {}
@@ -24,15 +28,25 @@ class InUse {
   InUse& operator=(InUse&&) = delete;
 
   /// It is as long as what comes back is kept. Raises RuntimeError where it is already: by another thread, or by a call
-  /// that Python's code was called in. `what` is the object, for the error.
+  /// that Python's code was called in. `what` is the object, for the error. A child of fork() has none of the threads
+  /// that used it in its parent.
   Entered enter(const char* what) const {
-    if (is_used_.exchange(true))
+    const unsigned process = process_number();
+    if (used_in_.exchange(process) == process)
       throw std::runtime_error("this " + std::string(what) + " is in use already: one call at a time, of one thread");
-    return Entered(&is_used_);
+    return Entered(&used_in_);
+  }
+  /// The same for a call that changes nothing. Where there is a GIL it always may: a change is whole when others run.
+  Entered enter_to_read([[maybe_unused]] const char* what) const {
+#ifdef Py_GIL_DISABLED
+    return enter(what);
+#else
+    return {};
+#endif
   }
 
  private:
-  mutable std::atomic<bool> is_used_ = false;
+  mutable std::atomic<unsigned> used_in_ = 0;  ///< process_number(); 0: nobody uses it
 };
 
 }  // namespace parlance::python

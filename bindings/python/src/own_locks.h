@@ -10,4 +10,7 @@ enum class OwnLock { prompts, builders, workspaces, formats, subjects };
 /// fork() waits until nobody holds one, so that a child finds them free.
 std::mutex& own_lock(OwnLock which);
 
+/// From 1 on: one more in a child than in the process that forked it.
+unsigned process_number();
+
 }  // namespace parlance::python

@@ -4,6 +4,7 @@ time may use takes the calls one after the other or refuses them. With that lock
 from __future__ import annotations
 
 import contextlib
+import os
 import pickle
 import subprocess
 import sys
@@ -13,6 +14,8 @@ from typing import Any, TypeVar
 
 import parlance
 import pytest
+
+WITHOUT_GIL = not getattr(sys, "_is_gil_enabled", lambda: True)()
 
 T = TypeVar("T")
 THREADS = 8
@@ -289,12 +292,39 @@ def test_a_writer_refuses_a_second_thread() -> None:
     assert deltas.finish_reason
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork()")
+def test_a_child_uses_what_a_thread_of_its_parent_used() -> None:
+    code = """
+import os, threading, parlance
+begun, ends = threading.Event(), threading.Event()
+reader = parlance.ReplyReader("terminal-agent", tools=[{"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}])
+events = reader.feed('<tool_call>\\n{"name": "f", "arguments": {}}\\n</tool_call>') + reader.finish()
+writer = parlance.ReplyApiWriter("openai", make_call_id=lambda: (begun.set(), ends.wait(), "a")[-1])
+writer.begin()
+thread = threading.Thread(target=writer.add, args=(events,))
+thread.start()
+begun.wait()
+child = os.fork()
+if child == 0:
+    writer.to_dict()
+    writer.add_logprobs([])
+    os._exit(7)
+ends.set()
+thread.join()
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    ran = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, timeout=60)
+    assert ran.stdout == "7\n", ran
+
+
 def test_a_writer_refuses_a_call_within_a_call() -> None:
     said: list[str] = []
 
     def name() -> str:
+        if not WITHOUT_GIL:
+            writer.to_dict()  # changes nothing
         try:
-            writer.to_dict()
+            writer.begin()
         except RuntimeError as error:
             said.append(str(error))
         return "a"
@@ -304,6 +334,7 @@ def test_a_writer_refuses_a_call_within_a_call() -> None:
     writer = parlance.ReplyApiWriter("openai", make_call_id=name)
     writer.begin()
     writer.add(events)
+    writer.add_logprobs((event.text, -1.0, []) for event in events if writer.to_dict())
     writer.finish()
     assert said == ["this writer is in use already: one call at a time, of one thread"]
     assert writer.to_dict()["choices"][0]["message"]["tool_calls"][0]["id"] == "a"

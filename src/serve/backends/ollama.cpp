@@ -1,4 +1,6 @@
 // Ollama: POST /api/generate with `raw`, which takes and gives text alone.
+#include <algorithm>
+
 #include "base/ascii.h"
 #include "parlance/json.h"
 #include "serve/backends/http_engine.h"
@@ -67,6 +69,7 @@ void read_ollama_tokens(Value event, unsigned alternatives, std::vector<SampledT
 class OllamaRepeats {
  public:
   void take(std::string_view text) {
+    if (text.empty()) return;  // what it sends of something else
     const std::string_view piece = ascii::trimmed(text);
     count_ = piece == last_ ? count_ + 1 : 0;
     if (count_ == 0) last_ = piece;
@@ -115,11 +118,9 @@ std::string joined(const std::vector<std::string>& names) {
 
 /// For how long a context the model was made, more than which Ollama gives it in no case.
 std::optional<std::int64_t> context_of(Value facts) {
-  for (const DictEntry& fact : facts.members()) {
-    const std::optional<std::int64_t> tokens = count_of(fact.value);
-    if (fact.key.text().ends_with(".context_length") && tokens.value_or(0) > 0) return tokens;
-  }
-  return std::nullopt;
+  const std::string name = std::string(facts["general.architecture"].text()) + ".context_length";
+  const std::optional<std::int64_t> tokens = count_of(facts[name]);
+  return tokens.value_or(0) > 0 ? tokens : std::nullopt;
 }
 
 /// The token that Ollama puts in front of each prompt, a raw one too; where the file does not say it, by the kind of
@@ -143,13 +144,8 @@ class Ollama final : public HttpEngine {
   Task<EngineInfo> ask() override {
     EngineInfo made{.model = wanted()};
     if (made.model.empty()) made.model = co_await only_model();
-    const std::string body = JsonWriter('{').text("model", made.model).take();
-    const std::optional<Document> shown = co_await ask_json(client(), "POST", "/api/show", body, headers());
-    if (!shown) {
-      const std::string names = joined(co_await names_of_models());
-      throw EngineFailure(EngineFailure::Kind::other, "Ollama at " + address().url() + " has no model '" + made.model +
-                                                          "', but " + (names.empty() ? "none" : names));
-    }
+    const std::optional<Document> shown = co_await shown_of(made.model);
+    if (!shown) co_return made;
     made.most = context_of(shown->root()["model_info"]);
     made.first = first_of(shown->root()["model_info"]);
     co_return made;
@@ -166,6 +162,24 @@ class Ollama final : public HttpEngine {
   }
 
  private:
+  /// What it knows of the model; nothing of a server that has only a part of Ollama's API.
+  Task<std::optional<Document>> shown_of(const std::string& model) {
+    const std::string body = JsonWriter('{').text("model", model).take();
+    std::optional<Document> shown;
+    try {
+      shown = co_await ask_json(client(), "POST", "/api/show", body, headers());
+    } catch (const EngineFailure& failure) {
+      if (failure.kind() != EngineFailure::Kind::status && failure.kind() != EngineFailure::Kind::garbage) throw;
+      co_return std::nullopt;
+    }
+    if (shown) co_return shown;
+    const std::vector<std::string> names = co_await names_of_models();
+    const auto is_it = [&](const std::string& name) { return name == model || name == model + ":latest"; };
+    if (names.empty() || std::any_of(names.begin(), names.end(), is_it)) co_return std::nullopt;
+    throw EngineFailure(EngineFailure::Kind::other,
+                        "Ollama at " + address().url() + " has no model '" + model + "', but " + joined(names));
+  }
+
   Task<std::vector<std::string>> names_of_models() {
     std::vector<std::string> names;
     const std::optional<Document> document = co_await ask_json(client(), "GET", "/api/tags", {}, headers());

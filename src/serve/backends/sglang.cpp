@@ -131,8 +131,9 @@ class Sglang final : public HttpEngine {
     try {
       co_await ask_health(client(), "/ready", headers());
     } catch (const EngineFailure& failure) {
-      if (failure.status() != 404) throw;
-      has_ready = false;  // older ones
+      const unsigned status = failure.status();
+      if (status != 401 && status != 403 && status != 404 && status != 405 && status != 501) throw;
+      has_ready = false;  // older ones, and a proxy that lets others through
     }
     if (!has_ready) co_await HttpEngine::check();
   }

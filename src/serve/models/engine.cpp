@@ -179,7 +179,8 @@ std::string_view without_first(std::string_view text, const ServedModel& model, 
                                TokenId first) {
   if (first < 0 || generation.ids.empty() || generation.ids.front() != first) return text;
   const std::string token = model.tokenizer->token_text(first);
-  return text.starts_with(token) ? text.substr(token.size()) : text;
+  // An empty prompt asks for nothing at all.
+  return text.size() > token.size() && text.starts_with(token) ? text.substr(token.size()) : text;
 }
 
 /// In the form that the generation says, which no longer changes.
@@ -207,14 +208,19 @@ Task<GenerationEnd> generate(const ServedModel& model, const Generation& generat
   check_form(generation, as_text);
   std::exception_ptr failed;
   std::optional<EngineFailure> failure;
+  bool has_begun = false;
+  const TokenSink watched = [&](std::span<const SampledToken> tokens, bool is_last) -> Task<bool> {
+    has_begun = true;
+    co_return co_await sink(tokens, is_last);
+  };
   if (!as_text) {
     try {
-      co_return co_await generate_in_form(model, generation, sink, info->context);
+      co_return co_await generate_in_form(model, generation, watched, info->context);
     } catch (const EngineFailure& refused) {
       failed = std::current_exception();
       failure = refused;
     }
-    if (!co_await model.backend->has_stopped_taking_ids(*failure)) std::rethrow_exception(failed);
+    if (has_begun || !co_await model.backend->has_stopped_taking_ids(*failure)) std::rethrow_exception(failed);
     check_form(generation, true);
   }
   std::string text;
