@@ -99,6 +99,7 @@ assert not failed and is_on() == before, (failed, before, is_on())
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.skipif(not WITHOUT_GIL, reason="with a GIL no thread waits for another in sys.modules")
 def test_a_name_of_the_package_is_looked_up_once() -> None:
     """Threads that ask for it later do not wait for each other in sys.modules."""
     code = "import parlance; assert 'Session' not in vars(parlance); assert parlance.Session is vars(parlance)['Session']"
