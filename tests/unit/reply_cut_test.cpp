@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <initializer_list>
+#include <string_view>
 
 #include "base/ascii.h"
 #include "parlance/json.h"
@@ -81,31 +83,33 @@ TEST(ReplyCut, ACallMayBeClosedWithWhatAnOpenerBeginsWith) {
   }
 }
 
-/// An answer may quote a marker that was sampled as a control token.
-TEST(ReplyCut, AControlTokenInBackticksOpensNothing) {
+struct FedToken {
+  std::string_view text;
+  bool is_control = false;
+};
+
+/// What comes of tokens, where the markers of calls and of the end are control tokens.
+ReplyMessage message_of_tokens(std::initializer_list<FedToken> tokens) {
   ReplyFormat format = testing::format_of("terminal-agent");
   format.control = {"<tool_call>", "</tool_call>", "<|im_end|>"};
   ReplyMessage message;
   ReplyParser parser = *ReplyParser::make(format);
   const auto sink = [&](const ReplyEvent& event) { message.add(event); };
-  parser.feed_token("Use `", false, sink);
-  parser.feed_token("<tool_call>", true, sink);
-  parser.feed_token("`", false, sink);
+  for (const FedToken& token : tokens) parser.feed_token(token.text, token.is_control, sink);
   parser.finish(sink);
+  return message;
+}
+
+/// An answer may quote a marker that was sampled as a control token.
+TEST(ReplyCut, AControlTokenInBackticksOpensNothing) {
+  const ReplyMessage message = message_of_tokens({{"Use `"}, {"<tool_call>", true}, {"`"}});
   EXPECT_EQ(message.finish_reason(), "stop");
   EXPECT_EQ(message.content, "Use `<tool_call>`");
 }
 
 /// A control token comes whole, so that a text which only looks like its beginning opens nothing.
 TEST(ReplyCut, TextIsNoBeginningOfAControlToken) {
-  ReplyFormat format = testing::format_of("terminal-agent");
-  format.control = {"<tool_call>", "</tool_call>", "<|im_end|>"};
-  ReplyMessage message;
-  ReplyParser parser = *ReplyParser::make(format);
-  const auto sink = [&](const ReplyEvent& event) { message.add(event); };
-  parser.feed_token("A\n", false, sink);
-  parser.feed_token("<tool_ca", false, sink);
-  parser.finish(sink);
+  const ReplyMessage message = message_of_tokens({{"A\n"}, {"<tool_ca"}});
   EXPECT_EQ(message.finish_reason(), "stop");
   EXPECT_EQ(message.content, "A\n<tool_ca");
 }
