@@ -15,7 +15,7 @@ import sys
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from engine_kinds import BINARY, ENGINE, HELLO, LOOK, OLLAMA, Kind, counted, limit_of, main, same
+from engine_kinds import BINARY, BY_NAME, ENGINE, HELLO, LOOK, OLLAMA, Kind, counted, limit_of, main, same
 from served import Answer, Gateway, Json, wait_for
 
 # What fails before the first token: the script, the status, the kind of failure.
@@ -225,6 +225,19 @@ def test_ollama_breaks_off_a_loop() -> None:
             same(gateway.chat().error["code"], "engine_died")
             ENGINE.script({"ids": ids, "die_after": 31})
             same(gateway.chat().error["code"], "engine_died")
+
+
+def test_a_reply_that_has_begun_is_not_asked_for_again() -> None:
+    """Not even where the engine has stopped taking ids meanwhile, which text would get round: the client has the first tokens."""
+    kind = BY_NAME["openai-completions"]
+    ENGINE.script({"text": HELLO})
+    with kind.start() as gateway, concurrent.futures.ThreadPoolExecutor() as pool:
+        same(gateway.chat().status, 200)
+        ENGINE.script({"text": HELLO, "delay": 0.2, "error_after": 4, "code": 400, "message": "kaput"})
+        whole = pool.submit(gateway.chat)
+        assert wait_for(lambda: len(kind.asked()) == 1 and kind.asked()[0].events > 1)
+        ENGINE.script({"text": HELLO}, plain=400)
+        same((whole.result().status, whole.result().error["code"], len(kind.asked())), (400, "engine_status", 0))
 
 
 if __name__ == "__main__":
