@@ -89,7 +89,7 @@ struct FedToken {
 };
 
 /// What comes of tokens, where the markers of calls and of the end are control tokens.
-ReplyMessage message_of_tokens(std::initializer_list<FedToken> tokens) {
+ReplyMessage message_of_controlled(std::initializer_list<FedToken> tokens) {
   ReplyFormat format = testing::format_of("terminal-agent");
   format.control = {"<tool_call>", "</tool_call>", "<|im_end|>"};
   ReplyMessage message;
@@ -102,14 +102,14 @@ ReplyMessage message_of_tokens(std::initializer_list<FedToken> tokens) {
 
 /// An answer may quote a marker that was sampled as a control token.
 TEST(ReplyCut, AControlTokenInBackticksOpensNothing) {
-  const ReplyMessage message = message_of_tokens({{"Use `"}, {"<tool_call>", true}, {"`"}});
+  const ReplyMessage message = message_of_controlled({{"Use `"}, {"<tool_call>", true}, {"`"}});
   EXPECT_EQ(message.finish_reason(), "stop");
   EXPECT_EQ(message.content, "Use `<tool_call>`");
 }
 
 /// A control token comes whole, so that a text which only looks like its beginning opens nothing.
 TEST(ReplyCut, TextIsNoBeginningOfAControlToken) {
-  const ReplyMessage message = message_of_tokens({{"A\n"}, {"<tool_ca"}});
+  const ReplyMessage message = message_of_controlled({{"A\n"}, {"<tool_ca"}});
   EXPECT_EQ(message.finish_reason(), "stop");
   EXPECT_EQ(message.content, "A\n<tool_ca");
 }
