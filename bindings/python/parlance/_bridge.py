@@ -84,6 +84,8 @@ class Turn:
     events: list[ReplyEvent] = dataclasses.field(default_factory=list)
     is_in_reasoning: bool = False
     """The reply was cut off there: text that came next would be reasoning."""
+    is_in_call: bool = False
+    """The reply was cut off behind the marker that begins a call, before it was one."""
     _message: Message | None = None
     _reply: dict[str, Any] = dataclasses.field(default_factory=lambda: dict(PLAIN))
 
@@ -115,7 +117,7 @@ class Turn:
 
         A call that was cut off is text with its markers.
         """
-        if any(event.kind == "malformed" for event in self.events):
+        if self.is_in_call:
             return False
         message = self._message
         said = (message.content or "") + (message.reasoning or "") if message else ""

@@ -215,19 +215,18 @@ class ParlanceRenderer:
             content=reply.content,
             reasoning_content=reader.message.reasoning or None,
             tool_calls=reply.calls,
-            reasoning_complete=not self._is_in_reasoning(token_ids, tools, prompt_ids),
+            reasoning_complete=not self._where_text_would_be(token_ids, tools, prompt_ids)[0],
         )
 
-    def _is_in_reasoning(self, ids: Sequence[int], tools: Any, prompt_ids: Sequence[int] | None) -> bool:
-        """Whether text that came next, in front of the stop token, would be reasoning."""
+    def _where_text_would_be(self, ids: Sequence[int], tools: Any, prompt_ids: Sequence[int] | None) -> tuple[bool, bool]:
+        """Whether text that came next, in front of the stop token, would be reasoning; and whether it would be in a call cut off there."""
         body = [*itertools.takewhile(lambda id: id not in self._stops, ids)]
         reader = self._reader(tools, prompt_ids)
         while body and any(event.kind == "end" for event in reader.feed(body)[-1:]):  # by a token that is none of these
             body, reader = body[:-1], self._reader(tools, prompt_ids)
         before = len(reader.message.reasoning or "")
-        reader.feed("x")
-        reader.finish()
-        return len(reader.message.reasoning or "") > before
+        events = reader.feed("x") + reader.finish()
+        return len(reader.message.reasoning or "") > before, any(event.kind == "malformed" for event in events)
 
     # ---- the next turn
 
@@ -277,7 +276,7 @@ class ParlanceRenderer:
         except (Refusal, Error) as why:
             if self.config.thinking_retention != "all" or isinstance(why, FinalRefusal):
                 raise
-            turn.is_in_reasoning = self._is_in_reasoning(turn.completion_ids, tools, turn.prompt_ids)
+            turn.is_in_reasoning, turn.is_in_call = self._where_text_would_be(turn.completion_ids, tools, turn.prompt_ids)
             try:
                 return regardless(source, turn, messages), tools, messages is not None
             except FinalRefusal:
