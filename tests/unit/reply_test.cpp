@@ -132,6 +132,20 @@ TEST(ReplyFormats, WithMoreMarkersThanATrieHoldsAreRefused) {
   EXPECT_EQ(valid.error().message(), "too many markers, or too long");
 }
 
+TEST(ReplyFormats, FaultyWaysToWriteAMarkerTakeNoMoreRoomThanOthers) {
+  std::string markers[2];
+  for (int i = 0; i < 2; ++i) {
+    std::string faulty;
+    for (char last = 'a'; last < 'm'; ++last)
+      faulty += (faulty.empty() ? "\"" : ", \"") + std::string(120 + i, 'x') + last + "\"";
+    markers[i] = R"({"texts": "<)" + std::to_string(i) + R"(>", "faulty": [)" + faulty + "]}";
+  }
+  const Result<ReplyFormat> format = ReplyFormat::from_json(
+      R"({"reasoning": {"open": )" + markers[0] + R"(, "close": "</r>"}, "content": {"open": )" + markers[1] + "}}");
+  ASSERT_TRUE(format) << format.error().display();
+  EXPECT_TRUE(format->validate()) << format->validate().error().display();
+}
+
 struct Refused {
   std::string_view json;
   std::string_view path;

@@ -25,8 +25,7 @@ static_assert(kLongestMarker == 128, "the errors below say so");
 
 // Bounds like that of markers.
 constexpr std::size_t kLongestFraming = 16;
-constexpr std::size_t kWordBytes = 63;  // behind a faulty way to write a marker, of which each has its place in a trie
-constexpr std::size_t kMost = 16;       // forms, turns, ends
+constexpr std::size_t kMost = 16;  // forms, turns, ends
 constexpr std::size_t kMostParts = 16;
 constexpr std::size_t kMostTexts = 12;  // ways to write a marker
 constexpr std::size_t kMostLast = 32;
@@ -65,7 +64,6 @@ class Check {
     for (const auto* texts : {&marker.texts, &marker.loose, &marker.faulty}) {
       for (const std::string& text : *texts) bytes_ += (framing + 1) * (framing + text.size());
     }
-    bytes_ += kWordBytes * marker.faulty.size();
     need(bytes_ <= kAllTexts, path, "too many markers, or too long");
     need(marker.exists() ||
              (marker.before.empty() && marker.after.empty() && marker.loose.empty() && marker.faulty.empty()),

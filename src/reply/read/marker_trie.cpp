@@ -32,14 +32,6 @@ void MarkerTrie::add(std::string_view lead, std::string_view text, const Mark& m
   end(node, mark);
 }
 
-void MarkerTrie::add_faulty(std::string_view lead, std::string_view text, const Mark& mark) {
-  add(lead, text, mark);
-  if (text.empty() || !mark.ends_word() || !ascii::is_word(text.back())) return;
-  for (int c = 0; c < 128; ++c) {
-    if (ascii::goes_on_name(static_cast<char>(c))) add(lead, std::string(text) + static_cast<char>(c), Mark{});
-  }
-}
-
 void MarkerTrie::end(Node node, const Mark& mark) {
   if (nodes_[node].mark != 0 || mark.meaning == Meaning::none) return;
   nodes_[node].mark = static_cast<std::uint16_t>(marks_.size());
@@ -98,6 +90,34 @@ void MarkerTrie::settle() {
     const Node to = tag_of(node), from = tag_of(wild);
     if (to != kRoot && from != kRoot) join(to, from);
   }
+  hold_words();
+}
+
+/// Where more of a word must not follow, the byte behind waits for its place, too. All such markers share these places,
+/// behind those of their own; any text has room for that byte already.
+void MarkerTrie::hold_words() {
+  const std::size_t size = nodes_.size();
+  Node shared = kRoot;
+  for (std::size_t i = 1; i < size; ++i) {
+    const Mark& mark = marks_[nodes_[i].mark];
+    if (!mark.ends_word() || !ascii::is_word(nodes_[i].byte) || nodes_[i].wild != kRoot) continue;
+    if (shared == kRoot) shared = grow_words();
+    Node* last = &nodes_[i].child;
+    while (*last != kRoot && *last < size) last = &nodes_[*last].sibling;
+    *last = shared;
+  }
+}
+
+/// The first of the places, each the sibling of the one before.
+MarkerTrie::Node MarkerTrie::grow_words() {
+  const auto first = static_cast<Node>(nodes_.size());
+  for (int c = 0; c < 128; ++c) {
+    if (ascii::goes_on_name(static_cast<char>(c))) {
+      nodes_.push_back({static_cast<char>(c), false, kRoot, static_cast<Node>(nodes_.size() + 1), 0, kRoot});
+    }
+  }
+  nodes_.back().sibling = kRoot;
+  return first;
 }
 
 /// What is spelled out keeps what it means.

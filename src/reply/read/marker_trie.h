@@ -65,9 +65,8 @@ class MarkerTrie {
   void add(std::string_view lead, std::string_view text, const Mark& mark);
   /// The same, where a `*` is any text up to a `<`.
   void add_loose(std::string_view lead, std::string_view text, const Mark& mark);
-  /// The same for a text that lacks a part: where more of a word must not follow it, it waits for the byte behind it.
-  void add_faulty(std::string_view lead, std::string_view text, const Mark& mark);
-  /// To be called once all is added: what may follow any text then also follows text that another marker spells out.
+  /// To be called once all is added: what may follow any text then also follows text that another marker spells out,
+  /// and a marker that must end a word waits for the byte behind it.
   void settle();
 
   bool empty() const { return nodes_.size() == 1; }
@@ -138,6 +137,8 @@ class MarkerTrie {
   void spread(Node node, Node wild);
   void clear_wild(Node node, Node wild);
   void join(Node to, Node from);
+  void hold_words();
+  Node grow_words();
   void end(Node node, const Mark& mark);
   bool step_wild(Cursor& at, char c) const;
 

@@ -21,7 +21,7 @@ void add(MarkerTrie& trie, const ReplyMarker& marker, Meaning meaning, std::size
   for (const std::string& text : marker.loose) trie.add_loose(lead + marker.before, text, mark);
   mark.faulty = true;
   mark.after = " ";  // what parts a header from its text where nothing else does
-  for (const std::string& text : marker.faulty) trie.add_faulty(lead, text, mark);
+  for (const std::string& text : marker.faulty) trie.add(lead, text, mark);
 }
 
 void add_with_returns(MarkerTrie& trie, const ReplyMarker& marker, Meaning meaning, std::size_t index) {

@@ -21,14 +21,23 @@ void Reading::put_answer(std::string_view bytes) {
     return out.text(ReplyEvent::Kind::reasoning, bytes);
   }
   if (out.place() + bytes.size() <= out.origin()) return out.text(ReplyEvent::Kind::content, bytes);  // of the prompt
-  if (machine->format.drops_other_text && !answer.marked) return put_markup(bytes);
+  if (machine->format.drops_other_text && !answer.marked) [[unlikely]]
+    return put_markup(bytes);
   answer.fresh = false;
-  if (!answer.answers) answer.answers = !is_blank(bytes);
+  if (!answer.answers) {
+    answer.answers = !is_blank(bytes);
+    answer.said = true;
+  }
   begins_line = bytes.back() == '\n';
-  if (answer.parted) out.piece(ReplyEvent::Kind::content, {}, "\n");
-  answer.parted = false;
-  answer.said = true;
+  if (answer.parted) [[unlikely]]
+    put_parting();
   out.text(ReplyEvent::Kind::content, bytes);
+}
+
+/// Apart from put_answer, whose path for each piece of text it would make longer.
+[[gnu::noinline]] void Reading::put_parting() {
+  out.piece(ReplyEvent::Kind::content, {}, "\n");
+  answer.parted = false;
 }
 
 void Reading::begin_content(Gap before) {

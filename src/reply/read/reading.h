@@ -226,6 +226,8 @@ class Reading {
   void put_frame(std::string_view bytes);
   /// Text outside of calls.
   void put_answer(std::string_view bytes);
+  /// What separates two regions of an answer.
+  void put_parting();
   /// What follows stands outside of calls.
   void begin_content(Gap gap);
   /// Bytes that were held and are read next. Of two that are given back, the later ones in the reply must be so first.
