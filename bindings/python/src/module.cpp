@@ -38,6 +38,8 @@ NB_MODULE(_core, module) {
   parlance::python::bind_templates(module);
   parlance::python::bind_renderings(module);
   parlance::python::bind_tokens(module);
+  parlance::python::bind_reply_formats(module);
+  parlance::python::bind_reply_messages(module);
   parlance::python::bind_replies(module);
   parlance::python::bind_findings(module);
   parlance::python::bind_prefix(module);

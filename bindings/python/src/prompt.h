@@ -102,6 +102,8 @@ CivilTime civil_time(nb::handle moment);
 
 void bind_templates(nb::module_& module);
 void bind_renderings(nb::module_& module);
+void bind_reply_formats(nb::module_& module);
+void bind_reply_messages(nb::module_& module);
 void bind_replies(nb::module_& module);
 void bind_tokens(nb::module_& module);
 void bind_session(nb::module_& module);

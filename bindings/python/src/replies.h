@@ -20,6 +20,7 @@ struct PyReplyFormat {
 
 /// A format that is given as a ReplyFormat, a built-in format's name, or JSON (text or objects).
 ReplyFormat format_of(nb::handle given);
+CompiledReplyFormat compiled_format(nb::handle given);
 /// A function of ids that calls Python, and so holds the GIL; of None, none.
 std::function<std::string()> id_maker(nb::object make);
 
