@@ -326,7 +326,7 @@ Result<void> check_prefix_options(const PrefixCommand& command) {
   if (!command.after.empty())
     return usage("--jsonl reads one file, whose rows have two requests each, `a` and `b`, or a conversation",
                  "paste A B | jq -c -R 'split(\"\\t\") | {a: .[0] | fromjson, b: .[1] | fromjson}' makes one of two");
-  return check_no_example(command.prompt, "prefix");
+  return {};
 }
 
 int run_prefix(PrefixCommand& command) {

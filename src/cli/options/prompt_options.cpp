@@ -350,8 +350,11 @@ void declare_effort(Options& app, PromptOptions& c) {
       .check(doubt_of_effort);
 }
 
-void declare_request_options(Options& app, PromptOptions& c) {
+void declare_example(Options& app, PromptOptions& c) {
   app.add_flag("--example", c.example, "With -f: render the format's example in place of CHAT");
+}
+
+void declare_request_options(Options& app, PromptOptions& c) {
   app.add_flag("--as-is", c.as_is,
                "Pass the request's members to the template as its variables, unchanged (all but id)");
   app.add_flag("--as-transformers", c.as_transformers,
