@@ -2,6 +2,7 @@
 #include "serve/sessions/go_on.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "base/utf8.h"
 #include "parlance/json.h"
@@ -25,7 +26,8 @@ PrefixBreak break_of(const PrefixDifference& found, std::size_t ids) {
       .sentence = found.sentence(), .path = found.changed_input, .cause = std::string(name_of(found.cause))};
   if (made.path.empty()) made.path = found.after.path.empty() ? found.before.path : found.after.path;
   const Location& place = found.after.place;
-  if (place.line > 0) made.template_place = place.name + ":" + std::to_string(place.line);
+  if (place.line > 0)  // without the folders, which concern no client
+    made.template_place = std::filesystem::path(place.name).filename().string() + ":" + std::to_string(place.line);
   made.kept = std::min(found.token, ids);
   made.lost = ids - made.kept;
   return made;
