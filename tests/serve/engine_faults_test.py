@@ -151,7 +151,10 @@ def test_a_prompt_larger_than_the_context(kind: Kind) -> None:
         same((answer.status, answer.error["code"]), (400, "context_length_exceeded"))
         for path, body in TOO_LONG:  # clients of each API find out by these words
             said = json.dumps(gateway.ask(path, body).json["error"])
-            for words in (r"prompt is too long: \d+ tokens > 3000 maximum", r"maximum context length is 3000 tokens\b.*? resulted in \d+ tokens"):
+            for words in (
+                r"prompt is too long: \d+ tokens > 3000 maximum",
+                r"maximum context length is 3000 tokens\b.*? resulted in \d+ tokens",
+            ):
                 same((path, words, re.search(words, said) is not None), (path, words, True))
         same(kind.asked(), [])
         same(gateway.chat().status, 200)
