@@ -324,6 +324,21 @@ def changed_tools(api: Api, checks: Checks) -> None:
     checks.equal(offered(), ["look"], "and added again by its name")
 
 
+def found_tools(api: Api, checks: Checks) -> None:
+    """Claude Code searches for tools, and gives those that it found with the request that has the search's result."""
+    says("Yes.")
+    found = [{"type": "tool_reference", "tool_name": name} for name in ("look", "more")]
+    messages: list[Json] = [
+        USER,
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "s", "name": "ToolSearch", "input": {"query": "water"}}]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "s", "content": found}]},
+    ]
+    tools = [{**LOOK, "name": "ToolSearch"}, {**LOOK, "defer_loading": True}, {**LOOK, "name": "more", "defer_loading": True}]
+    api.post(MESSAGES, messages=messages, tools=tools)
+    checks.that("<tool_response>\nlook\nmore\n</tool_response>" in turns(), f"the result has the names of the tools: {turns()}")
+    checks.equal(api.losses(MESSAGES, messages=messages, tools=tools), set(), "and nothing is lost")
+
+
 def tools_of_clients(api: Api, checks: Checks) -> None:
     for type_, name, given in (
         ("bash_20250124", "bash", {"command": "ls"}),
@@ -385,9 +400,7 @@ def search_of_clients(api: Api, checks: Checks) -> None:
     asked: Json = {"input": [USER], "tools": [search]}
     says(call("tool_search", {"x": "customers"}))
     item = api.post(RESPONSES, **asked)["output"][-1]
-    checks.equal(
-        (item["type"], item["execution"], item["arguments"]), ("tool_search_call", "client", {"x": "customers"}), "a search"
-    )
+    checks.equal((item["type"], item["execution"], item["arguments"]), ("tool_search_call", "client", {"x": "customers"}), "a search")
     checks.that('"name": "tool_search"' in prompt() and "Finds tools." in prompt() and '"list"' not in prompt(), "it is offered")
     events = api.stream(RESPONSES, **asked)
     checks.equal([one["item"]["type"] for one in events if one["type"] == "response.output_item.done"], ["tool_search_call"], "streamed")
@@ -432,6 +445,7 @@ def main() -> int:
             joined_messages,
             images_of_tools,
             changed_tools,
+            found_tools,
             tools_of_clients,
             search_of_clients,
         ):

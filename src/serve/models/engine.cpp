@@ -69,11 +69,11 @@ EngineFailure unfit(std::string message, std::string code) {
 }
 
 /// Clients know by these words that they have to shorten the conversation: "prompt is too long: N tokens > M maximum"
-/// is Anthropic's, "maximum context length is" OpenAI's.
+/// is Anthropic's, "maximum context length is M tokens … resulted in N tokens" OpenAI's.
 EngineFailure too_long(std::int64_t size, std::int64_t most, std::string_view why) {
-  const std::string limit = std::to_string(most);
-  return unfit("prompt is too long: " + std::to_string(size) + " tokens > " + limit +
-                   " maximum. This model's maximum context length is " + limit + " tokens" + std::string(why),
+  const std::string limit = std::to_string(most), tokens = std::to_string(size) + " tokens";
+  return unfit("prompt is too long: " + tokens + " > " + limit + " maximum. This model's maximum context length is " +
+                   limit + " tokens" + std::string(why) + " Your messages resulted in " + tokens + ".",
                std::string(kTooLong));
 }
 
