@@ -32,6 +32,7 @@ Task<GenerationEnd> HttpEngine::generate(const Generation& generation, const Tok
       if (!events->finished()) throw;  // how the connection ends after the reply does not matter
       more = false;
     }
+    if (!tokens.empty()) note_sampled();
     for (std::span<const SampledToken> rest = tokens; !rest.empty();) {
       const std::span<const SampledToken> some = rest.first(std::min(rest.size(), kTogether));
       rest = rest.subspan(some.size());
