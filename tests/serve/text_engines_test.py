@@ -104,6 +104,16 @@ def test_a_model_that_nobody_names() -> None:
         same(["model" in record.body for record in ENGINE.asked(kind.path)], [False] * len(ENGINE.asked(kind.path)))
 
 
+def test_a_stream_that_ends_too_early_ends_its_connection(kind: Kind) -> None:
+    """A server that fails behind its answer's header may end the answer, and then close the connection, which the next request had."""
+    ENGINE.script({"text": HELLO, "end_after": 1}, {"text": HELLO})
+    with kind.start() as gateway:
+        failed, answered = gateway.chat(), gateway.chat()
+        same((failed.status, failed.error["code"], answered.status), (502, "engine_died", 200))
+        first, second = (record.connection for record in kind.asked())
+        same(first == second, False)
+
+
 def test_an_engine_that_answers_behind_its_reply() -> None:
     """It does one thing at a time: while it samples it is ready, and as long as it does not it has to answer."""
     kind = BY_NAME["openai-completions"]

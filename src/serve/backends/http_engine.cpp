@@ -44,6 +44,7 @@ Task<GenerationEnd> HttpEngine::generate(const Generation& generation, const Tok
     }
   }
   if (events->finished() || events->ends_without_a_word()) co_return events->end();
+  stream.distrust();  // some close the connection behind what they could not answer
   throw EngineFailure(EngineFailure::Kind::died, "the engine at " + address().url() + " ended its answer too early");
 }
 
