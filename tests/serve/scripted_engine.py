@@ -41,6 +41,7 @@ Other members of a script, which all replies share:
     first         the id that a server of text alone, and Ollama, put in front of each text by themselves
     shows         false: a server of Ollama's API that has no /api/show
     one_by_one    true: while a reply is sampled, /v1/models is not answered
+    no_logprobs   true: /v1/completions and Ollama give none, whatever they are asked for
     chat_logprobs true: it gives logprobs as chats have them, as llama.cpp's server does
     tokens        false: /tokenize is not found; a list: it gives these ids whatever it is asked
     unready       a status that /health gives
@@ -549,7 +550,11 @@ class Completions(Engine):
         return {"id": self.ids[number], "token": self.token(self.ids[number]), "logprob": self.logprob(number), "top_logprobs": tops}
 
     def logprobs(self, begin: int, end: int) -> Json | None:
-        if self.alternatives() is None or (self.engine.given.get("chat_logprobs") and not self.alternatives()):
+        if (
+            self.alternatives() is None
+            or self.engine.given.get("no_logprobs")
+            or (self.engine.given.get("chat_logprobs") and not self.alternatives())
+        ):
             return None  # as llama.cpp's server, to which 0 is none
         numbers = range(begin, end)
         if self.engine.given.get("chat_logprobs"):
@@ -642,7 +647,7 @@ class Ollama(Engine):
             if text in stops:
                 break
             event: Json = about | {"response": text, "done": False}
-            if self.body.get("logprobs"):
+            if self.body.get("logprobs") and not self.engine.given.get("no_logprobs"):
                 event["logprobs"] = [{"token": text, "logprob": self.logprob(number)} for number in range(begin, end)]
             yield event
         read = min(len(self.prompt), self.engine.given.get("cuts", len(self.prompt)))

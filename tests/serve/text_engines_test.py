@@ -104,6 +104,18 @@ def test_a_model_that_nobody_names() -> None:
         same(["model" in record.body for record in ENGINE.asked(kind.path)], [False] * len(ENGINE.asked(kind.path)))
 
 
+def test_logprobs_that_an_engine_does_not_give() -> None:
+    """They are unknown in the answer, and it says so."""
+    for kind, settings, script in text_kinds():
+        for gives in (False, True):
+            ENGINE.script({"text": HELLO}, **script, no_logprobs=not gives)
+            with kind.start(settings=settings) as gateway:
+                for asked in ({"logprobs": True}, {}):
+                    answer = gateway.chat(parlance=True, **asked).json
+                    told = [loss for loss in answer["parlance"]["losses"] if loss["path"] == "logprobs"]
+                    same((str(kind), gives, asked, len(told)), (str(kind), gives, asked, int(bool(asked) and not gives)))
+
+
 def test_a_stream_that_ends_too_early_ends_its_connection(kind: Kind) -> None:
     """A server that fails behind its answer's header may end the answer, and then close the connection, which the next request had."""
     ENGINE.script({"text": HELLO, "end_after": 1}, {"text": HELLO})
