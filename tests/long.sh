@@ -58,6 +58,7 @@ step python3 tests/serve/soak.py $build/parlance --minutes "${SOAK_MINUTES:-10}"
 step sh tests/serve/sanitized.sh
 step python3 tests/serve/real_model.py $build/parlance
 step python3 tests/serve/real_ollama.py $build/parlance
+step python3 tests/serve/real_llama_cpp_python.py $build/parlance
 step python3 tests/agent/tasks_test.py $build/parlance
 step python3 tests/agent/tasks_test.py $build/parlance --formats terminal-agent --sandbox landlock
 step python3 tests/agent/resume_test.py $build/parlance --times 20

@@ -38,6 +38,10 @@ Other members of a script, which all replies share:
     model         the name of the model ("scripted")
     plain         true: /v1/completions takes no ids, and gives none; a status: that of its refusal (400)
     cuts          tokens: /v1/completions and Ollama read no more of a prompt, and say so by their figures alone
+    first         the id that a server of text alone, and Ollama, put in front of each text by themselves
+    shows         false: a server of Ollama's API that has no /api/show
+    one_by_one    true: while a reply is sampled, /v1/models is not answered
+    no_logprobs   true: /v1/completions and Ollama give none, whatever they are asked for
     chat_logprobs true: it gives logprobs as chats have them, as llama.cpp's server does
     tokens        false: /tokenize is not found; a list: it gives these ids whatever it is asked
     unready       a status that /health gives
@@ -302,11 +306,11 @@ class ScriptedEngine:
             self.requests.append(made)
         return made
 
-    def next_reply(self) -> Json:
+    def next_reply(self, stays: bool) -> Json:
         with self.lock:
             if not self.replies:
                 return {"status": 500, "message": "the script has no reply"}
-            return self.replies.pop(0) if len(self.replies) > 1 else self.replies[0]
+            return self.replies.pop(0) if len(self.replies) > 1 and not stays else self.replies[0]
 
     def ids_of(self, text: Any) -> list[int]:
         if not isinstance(text, str):
@@ -316,6 +320,10 @@ class ScriptedEngine:
     def text_of(self, ids: list[int]) -> str:
         data = self.tokenizer.bytes(ids) if self.tokenizer else bytes(number for number in ids if number < 256)
         return data.decode("utf-8", "replace")
+
+    def is_sampling(self) -> bool:
+        with self.lock:
+            return any(record.events and not record.ended for record in self.requests)
 
     async def handle(self, connection: Connection, record: Record) -> bool:
         """Answers a request. False: the connection ends."""
@@ -330,6 +338,8 @@ class ScriptedEngine:
         elif path == "/scripted/requests":
             await connection.answer(200, [dataclasses.asdict(one) for one in self.requests if one is not record])
         else:
+            while self.given.get("one_by_one") and path == "/v1/models" and self.is_sampling():
+                await connection.wait(0.01)
             status, body = self.about(path, record.body)
             await connection.answer(status, body)
         return True
@@ -348,7 +358,7 @@ class ScriptedEngine:
             return 200, {"object": "list", "data": [{"id": model, "object": "model", "max_model_len": context}]}
         if path == "/api/tags":
             return 200, {"models": [{"name": model, "model": model}]}
-        if path == "/api/show":
+        if path == "/api/show" and self.given.get("shows", True):
             known = body.get("model") == model
             facts = {"general.architecture": "x", "x.context_length": self.given.get("made_for", 4096)} | self.given.get("facts", {})
             return (200, {"model_info": facts}) if known else (404, {"error": f"model '{body.get('model')}' not found"})
@@ -395,8 +405,10 @@ class Engine:
 
     def __init__(self, engine: ScriptedEngine, connection: Connection, record: Record) -> None:
         self.engine, self.connection, self.record, self.body = engine, connection, record, record.body
-        self.script = engine.next_reply()
+        self.script = engine.next_reply(self.is_question())
         self.prompt = engine.ids_of(self.prompt_of())
+        if "first" in engine.given and isinstance(self.prompt_of(), str):
+            self.prompt = [engine.given["first"], *self.prompt]
         self.ids = engine.ids_of(self.script.get("ids", self.script.get("text", "")))
         self.length = self.script.get("finish") == "length"
         most = self.most()
@@ -409,6 +421,10 @@ class Engine:
 
     def most(self) -> Any:
         return self.body.get("max_tokens")
+
+    def is_question(self) -> bool:
+        """Does the gateway ask it for itself, what it makes of a prompt? That takes no reply of the script."""
+        return not self.body.get("stream") and self.most() == 1
 
     def alternatives(self) -> int | None:
         """How many alternatives of each token were asked for; None: no logprobs."""
@@ -534,7 +550,11 @@ class Completions(Engine):
         return {"id": self.ids[number], "token": self.token(self.ids[number]), "logprob": self.logprob(number), "top_logprobs": tops}
 
     def logprobs(self, begin: int, end: int) -> Json | None:
-        if self.alternatives() is None or (self.engine.given.get("chat_logprobs") and not self.alternatives()):
+        if (
+            self.alternatives() is None
+            or self.engine.given.get("no_logprobs")
+            or (self.engine.given.get("chat_logprobs") and not self.alternatives())
+        ):
             return None  # as llama.cpp's server, to which 0 is none
         numbers = range(begin, end)
         if self.engine.given.get("chat_logprobs"):
@@ -627,7 +647,7 @@ class Ollama(Engine):
             if text in stops:
                 break
             event: Json = about | {"response": text, "done": False}
-            if self.body.get("logprobs"):
+            if self.body.get("logprobs") and not self.engine.given.get("no_logprobs"):
                 event["logprobs"] = [{"token": text, "logprob": self.logprob(number)} for number in range(begin, end)]
             yield event
         read = min(len(self.prompt), self.engine.given.get("cuts", len(self.prompt)))

@@ -3,6 +3,7 @@
 // To add an engine, add a file that makes one, and a row in backends.cpp.
 #pragma once
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -38,7 +39,7 @@ struct EngineInfo {
   std::string model{};                    ///< its own name of the model; "": it says none
   std::optional<std::int64_t> context{};  ///< tokens that a prompt and its reply may have together
   std::optional<std::int64_t> most{};     ///< the longest context that may be asked of it; unset: nobody asks for one
-  TokenId first = -1;                     ///< the token that it puts in front of each text by itself; -1: none
+  std::optional<TokenId> first{};  ///< the token that it puts in front of each text by itself; -1: none; unset: unknown
 };
 
 /// Whether one reply of a request has a slot of its engine, or a place in the queue. Its others may then wait however
@@ -114,11 +115,19 @@ class Backend {
   /// The engine's own ids of a text, in which control tokens count, without others around it; nothing if it has no
   /// route for that. Throws EngineFailure.
   virtual Task<std::optional<std::vector<TokenId>>> tokenize(std::string_view text) = 0;
+  /// How many tokens a text is to an engine that takes no ids, with those that it puts around each; nothing if it does
+  /// not say. It may sample a token for that. Throws EngineFailure.
+  virtual Task<std::optional<std::int64_t>> count(const EngineInfo&, std::string_view) { co_return std::nullopt; }
   /// Whether a prompt of ids failed because the engine takes none any more, and its text is to be sent: facts() say so
   /// by then. Nothing had come of the reply. Throws nothing of the engine's.
   virtual Task<bool> has_stopped_taking_ids(const EngineFailure&) { co_return false; }
   virtual const HttpAddress& address() const = 0;
 
+  /// Has a token come of it within so long?
+  bool has_sampled(std::chrono::milliseconds within) const {
+    const Clock::time_point last{Clock::duration(sampled_at_.load(std::memory_order_relaxed))};
+    return last != Clock::time_point() && Clock::now() - last <= within;
+  }
   /// What ask() said last; null before.
   std::shared_ptr<const EngineInfo> info() const {
     const std::lock_guard lock(mutex_);
@@ -129,7 +138,12 @@ class Backend {
     info_ = std::make_shared<const EngineInfo>(std::move(info));
   }
 
+ protected:
+  void note_sampled() { sampled_at_.store(Clock::now().time_since_epoch().count(), std::memory_order_relaxed); }
+
  private:
+  using Clock = std::chrono::steady_clock;
+  std::atomic<Clock::rep> sampled_at_ = 0;
   mutable std::mutex mutex_;
   std::shared_ptr<const EngineInfo> info_;
 };

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "serve/models/probe_text.h"
+#include "serve/models/text_check.h"
 
 namespace parlance::serve {
 
@@ -94,6 +95,20 @@ std::optional<std::int64_t> context_setting(const HttpAddress& address) {
   return context > 0 ? std::optional(context) : std::nullopt;
 }
 
+/// What it makes of text, once: the same model's first token does not change. An engine that cannot count now may
+/// later.
+Task<std::string> look_at_text(const ServedModel& model, EngineInfo& info) {
+  const std::shared_ptr<const EngineInfo> before = model.backend->info();
+  if (!info.first && before && before->model == info.model) info.first = before->first;
+  if (info.first) co_return std::string();
+  try {
+    co_return co_await find_first_token(model, info);
+  } catch (const EngineFailure& failure) {
+    if (failure.kind() != EngineFailure::Kind::status && failure.kind() != EngineFailure::Kind::garbage) throw;
+  }
+  co_return std::string();
+}
+
 }  // namespace
 
 Task<std::vector<std::string>> check_engine(const ServedModel& model) {
@@ -114,6 +129,10 @@ Task<std::vector<std::string>> check_engine(const ServedModel& model) {
     bool told = co_await compare(model, plain);
     if (told) told = co_await compare(model, control);
     if (!told) warnings.push_back("this engine does not tell its tokens: nobody has compared its tokenizer with ours");
+  }
+  if (!facts.takes_ids) {
+    std::string warning = co_await look_at_text(model, info);
+    if (!warning.empty()) warnings.push_back(std::move(warning));
   }
   model.backend->remember(std::move(info));
   co_return warnings;
@@ -194,6 +213,13 @@ Task<GenerationEnd> generate_in_form(const ServedModel& model, const Generation&
   co_return co_await with_patience(model.patience, sink, ask);
 }
 
+/// Of an engine that has stopped taking ids: nobody has looked at what it makes of text.
+Task<> learn_first(const ServedModel& model) {
+  EngineInfo info = *model.backend->info();
+  co_await look_at_text(model, info);
+  model.backend->remember(std::move(info));
+}
+
 }  // namespace
 
 Task<GenerationEnd> generate(const ServedModel& model, const Generation& generation, const TokenSink& sink) {
@@ -222,12 +248,14 @@ Task<GenerationEnd> generate(const ServedModel& model, const Generation& generat
     }
     if (has_begun || !co_await model.backend->has_stopped_taking_ids(*failure)) std::rethrow_exception(failed);
     check_form(generation, true);
+    co_await learn_first(model);
   }
   std::string text;
   Generation asked = generation;
   asked.as_text = true;
   if (asked.text.empty()) asked.text = text = text_of_ids(*model.tokenizer, asked.ids);
-  asked.text = without_first(asked.text, model, generation, info->first);
+  const std::shared_ptr<const EngineInfo> known = backend.info();
+  asked.text = without_first(asked.text, model, generation, known->first.value_or(-1));
   co_return co_await generate_in_form(model, asked, sink, info->context);
 }
 

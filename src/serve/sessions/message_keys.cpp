@@ -19,7 +19,7 @@ namespace {
 
 /// The text of a content that is a string or a list of parts of text; other parts as JSON. A string that is one piece
 /// is not copied; others lie in `room`.
-std::string_view text_of(Value content, std::string& room) {
+std::string_view keyed_text(Value content, std::string& room) {
   if (content.is_leaf() && content.is_string()) return content.text();
   std::string& text = room;
   if (content.is_string()) return text = whole_text(content);
@@ -71,7 +71,7 @@ std::string said_by_assistant(Value message) {
              arguments.is_string() ? plain_arguments(whole_text(arguments)) : plain_arguments(arguments));
   }
   std::string room;
-  return said_by_assistant(text_of(message["content"], room), calls.take());
+  return said_by_assistant(keyed_text(message["content"], room), calls.take());
 }
 
 /// Clients have a character that was cut as U+FFFD.
@@ -89,7 +89,7 @@ std::string said_by_others(Value message) {
     const std::string_view name = member.key.text();
     if (name == "tool_call_id" || name == "id") continue;
     if (name == "content")
-      text.text(name, text_of(member.value, room));
+      text.text(name, keyed_text(member.value, room));
     else
       text.raw(name, json_text(member.value));
   }
