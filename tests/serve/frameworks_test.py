@@ -385,9 +385,7 @@ def search_of_clients(api: Api, checks: Checks) -> None:
     asked: Json = {"input": [USER], "tools": [search]}
     says(call("tool_search", {"x": "customers"}))
     item = api.post(RESPONSES, **asked)["output"][-1]
-    checks.equal(
-        (item["type"], item["execution"], item["arguments"]), ("tool_search_call", "client", {"x": "customers"}), "a search"
-    )
+    checks.equal((item["type"], item["execution"], item["arguments"]), ("tool_search_call", "client", {"x": "customers"}), "a search")
     checks.that('"name": "tool_search"' in prompt() and "Finds tools." in prompt() and '"list"' not in prompt(), "it is offered")
     events = api.stream(RESPONSES, **asked)
     checks.equal([one["item"]["type"] for one in events if one["type"] == "response.output_item.done"], ["tool_search_call"], "streamed")
