@@ -55,11 +55,7 @@ TIDE, ASCII_TIDE = {"town": "Köln", "metres": 3.2}, {"town": "Bonn", "metres": 
 WANTED = {"chat": SHOWN, "stream": SHOWN, "tools": SHOWN, "structured": TIDE, "thought": THOUGHT, "usage": True, "error": True}
 OF_ASCII = {"in ASCII, stream": IN_ASCII, "in ASCII, structured": ASCII_TIDE}
 ANSWERS = ("Tide", "PartialTide", "final_result", "return_tide", "StructuredOutput", "__mirascope_formatted_output_tool__")
-OWN_WORDS = {  # frameworks that give a reply back as another one, of which each costs a break
-    "smolagents": "calls are text of its own making",
-    "autogen": "the text beside calls is left out",
-    "crewai": "the text beside calls is left out",
-}
+OWN_WORDS = ("smolagents",)  # which writes calls as text of its own: each costs a break
 TOO_LONG = json.dumps({"error": {"code": 400, "message": "the request exceeds the available context size"}})
 ENGINE = Engine()
 
