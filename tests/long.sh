@@ -48,6 +48,7 @@ fi
 step python3 tests/serve/attacks_test.py $build/parlance --attacks 200
 step python3 tests/serve/more_clients.py $build/parlance
 step python3 tests/serve/clients_of_languages.py $build/parlance
+step python3 tests/serve/frameworks_of_python.py $build/parlance
 step python3 tests/serve/open_responses.py $build/parlance
 step python3 tests/serve/shared_sessions_test.py $build/parlance --valkey
 step python3 tests/serve/shared_kept_test.py $build/parlance --valkey

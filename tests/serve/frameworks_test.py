@@ -422,6 +422,20 @@ def search_of_clients(api: Api, checks: Checks) -> None:
     checks.that('"name": "list"' in prompt(), "where all that it could find is offered")
 
 
+def text_by_logprobs(api: Api, checks: Checks) -> None:
+    """The package `guidance` reads the text of a chunk from its logprobs: those of the reasoning's marks are not among them."""
+    says(THOUGHT + "Yes.\n\nK.")
+    data = json.dumps({"model": "mine", "stream": True, "messages": [USER], "logprobs": True}).encode()
+    request = urllib.request.Request(api.gateway.url + CHAT, data, {"Content-Type": "application/json"})
+    with urllib.request.urlopen(request, timeout=60) as answer:
+        events = [json.loads(line[6:]) for line in answer.read().decode().splitlines() if line.startswith("data: {")]
+    chunks = [event["choices"][0] for event in events]
+    named = [("".join(token["token"] for token in (chunk["logprobs"] or {"content": []})["content"]), chunk) for chunk in chunks]
+    read = "".join(tokens for tokens, chunk in named if chunk["delta"].get("content"))
+    checks.equal(read, "Yes.\n\nK.", "the text, by the tokens of its chunks")
+    checks.equal("".join(tokens for tokens, _ in named).removesuffix("<|im_end|>"), THOUGHT + "Yes.\n\nK.", "all tokens")
+
+
 def text_alone(parlance: str, checks: Checks) -> None:
     image: Json = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PIXEL}"}}
     says("Yes.")
@@ -448,6 +462,7 @@ def main() -> int:
             found_tools,
             tools_of_clients,
             search_of_clients,
+            text_by_logprobs,
         ):
             test(api, checks)
     text_alone(sys.argv[1], checks)

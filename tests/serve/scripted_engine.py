@@ -10,7 +10,8 @@ SGLang (/generate), a server of OpenAI's completions that knows text alone (with
 A script is an object. `replies` is the list of replies; each request for one takes the next, and the last is given again and again:
 
     ids or text   what is sampled; a text becomes ids with the tokenizer, control tokens and all
-    logprobs      of each id; else token n has -0.5 * (n + 1). The alternatives of a token are the ids that follow it in the vocabulary
+    logprobs      of each id; else token n has -0.5 * (n + 1). The alternatives of a token are the ids that follow it in the vocabulary.
+                  Token n of a prompt has -0.25 * n, and no alternatives
     cached        tokens of the prompt that were in the engine's cache (0)
     finish        "stop" or "length"
     per_event     tokens in an event (1)
@@ -496,6 +497,10 @@ class Engine:
         return list(self.events())[-1]
 
 
+def prompt_logprobs(prompt: list[int]) -> list[float | None]:
+    return [None, *(-0.25 * number for number in range(1, len(prompt)))]
+
+
 class LlamaServer(Engine):
     """llama.cpp's server, POST /completion."""
 
@@ -549,6 +554,16 @@ class Completions(Engine):
         tops = [{"token": self.token(other), "logprob": logprob} for other, logprob in self.others(number)]
         return {"id": self.ids[number], "token": self.token(self.ids[number]), "logprob": self.logprob(number), "top_logprobs": tops}
 
+    def echoed(self, logprobs: Json | None) -> Json | None:
+        """With those of the prompt in front, of whose first token there are none."""
+        if logprobs is None or not self.body.get("echo"):
+            return logprobs
+        names = [self.token(one) for one in self.prompt]
+        own = prompt_logprobs(self.prompt)
+        top = [None if one is None else {name: one} for name, one in zip(names, own, strict=True)]
+        front: Json = {"tokens": names, "token_logprobs": own, "top_logprobs": top, "text_offset": [0] * len(names)}
+        return {name: front[name] + logprobs[name] for name in front}
+
     def logprobs(self, begin: int, end: int) -> Json | None:
         if (
             self.alternatives() is None
@@ -578,7 +593,8 @@ class Completions(Engine):
     def events(self) -> Iterator[Json]:
         finish = "length" if self.length else "stop"
         for (begin, end), text in zip(self.groups(), self.texts(), strict=True):
-            choice: Json = {"index": 0, "text": text, "logprobs": self.logprobs(begin, end), "finish_reason": None}
+            logprobs = self.logprobs(begin, end) if begin else self.echoed(self.logprobs(begin, end))
+            choice: Json = {"index": 0, "text": text, "logprobs": logprobs, "finish_reason": None}
             if end == len(self.ids):
                 choice |= {"finish_reason": finish, "stop_reason": None}
             if self.body.get("return_token_ids") and not self.engine.given.get("plain"):
@@ -617,6 +633,9 @@ class Sglang(Engine):
                 meta["finish_reason"] = {"type": "length", "length": end} if self.length else {"type": "stop", "matched": self.ids[-1]}
             if self.alternatives() is not None:
                 meta["output_token_logprobs"] = [[self.logprob(number), self.ids[number], None] for number in range(first, end)]
+            if self.alternatives() is not None and self.body.get("logprob_start_len") == 0:
+                own = prompt_logprobs(self.prompt)
+                meta["input_token_logprobs"] = [[one, token, None] for one, token in zip(own, self.prompt, strict=True)]
             if self.alternatives():
                 tops = [[[logprob, other, None] for other, logprob in self.others(number)] for number in range(first, end)]
                 meta["output_top_logprobs"] = tops

@@ -32,6 +32,7 @@ struct BackendFacts {
   std::span<const std::string_view> settings{};  ///< its names of these, in the order of Setting; "": it has none
   std::string_view sentence;                     ///< for help
   bool takes_schema = false;  ///< of JSON, for the whole reply: all that it takes in place of a grammar
+  bool tells_prompt = false;  ///< it gives logprobs of the prompt's tokens, too
 };
 
 /// What an engine says of itself.
@@ -45,6 +46,20 @@ struct EngineInfo {
 /// Whether one reply of a request has a slot of its engine, or a place in the queue. Its others may then wait however
 /// many do.
 using RequestPlace = std::shared_ptr<std::atomic<bool>>;
+
+struct TokenAlternative {
+  TokenId id = -1;     ///< -1: the engine gives text alone
+  std::string text{};  ///< then its text
+  double logprob = 0;
+};
+
+/// A token that was sampled.
+struct SampledToken {
+  TokenId id = -1;     ///< -1: the engine gives text alone
+  std::string text{};  ///< then its text
+  std::optional<double> logprob{};
+  std::vector<TokenAlternative> alternatives{};
+};
 
 /// What an engine is asked for. Its views must outlive the generation.
 struct Generation {
@@ -61,7 +76,9 @@ struct Generation {
   unsigned choice = 0;                        ///< of several replies to one prompt: their seeds differ by it
   std::atomic<bool>* place = nullptr;         ///< of the request; null: it asks for one reply
   std::optional<unsigned> logprobs;           ///< how many alternatives of each token; 0: its own logprob alone
-  IdsBody* last_body = nullptr;               ///< of the same conversation; null: it is not kept
+  /// Where the prompt's tokens go with their logprobs, before the first token of the reply; null: they are not wanted.
+  std::vector<SampledToken>* prompt_told = nullptr;
+  IdsBody* last_body = nullptr;  ///< of the same conversation; null: it is not kept
 };
 
 /// The ids of the prompt as a member of a request's body.
@@ -73,20 +90,6 @@ inline void write_ids(JsonWriter& body, std::string_view name, const Generation&
   out.reserve(generation.ids.size() * kUsual + (generation.grammar ? generation.grammar->size() : 0) + kBehind);
   append_ids_json(out, generation.ids);
 }
-
-struct TokenAlternative {
-  TokenId id = -1;     ///< -1: the engine gives text alone
-  std::string text{};  ///< then its text
-  double logprob = 0;
-};
-
-/// A token that was sampled.
-struct SampledToken {
-  TokenId id = -1;     ///< -1: the engine gives text alone
-  std::string text{};  ///< then its text
-  std::optional<double> logprob{};
-  std::vector<TokenAlternative> alternatives{};
-};
 
 /// How a generation ended, and the engine's own figures.
 struct GenerationEnd {
