@@ -47,6 +47,8 @@ if [ -x build/python/venv/bin/python ]; then
 fi
 step python3 tests/serve/attacks_test.py $build/parlance --attacks 200
 step python3 tests/serve/more_clients.py $build/parlance
+step python3 tests/serve/clients_of_languages.py $build/parlance
+step python3 tests/serve/frameworks_of_python.py $build/parlance
 step python3 tests/serve/open_responses.py $build/parlance
 step python3 tests/serve/shared_sessions_test.py $build/parlance --valkey
 step python3 tests/serve/shared_kept_test.py $build/parlance --valkey
@@ -57,6 +59,7 @@ step python3 tests/serve/soak.py $build/parlance --minutes "${SOAK_MINUTES:-10}"
 step sh tests/serve/sanitized.sh
 step python3 tests/serve/real_model.py $build/parlance
 step python3 tests/serve/real_ollama.py $build/parlance
+step python3 tests/serve/real_llama_cpp_python.py $build/parlance
 step python3 tests/agent/tasks_test.py $build/parlance
 step python3 tests/agent/tasks_test.py $build/parlance --formats terminal-agent --sandbox landlock
 step python3 tests/agent/resume_test.py $build/parlance --times 20

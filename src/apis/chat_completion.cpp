@@ -44,7 +44,13 @@ class ChatCompletion final : public Form {
   }
 
  private:
-  void take_logprobs_of(const ReplyEvent& event) override { append_items(pending_logprobs_, waiting_.take(event)); }
+  /// Some clients read a chunk's text from its logprobs, so those of markup before a text have a chunk of their own.
+  void take_logprobs_of(const ReplyEvent& event) override {
+    const std::string own = waiting_.take(event);
+    const bool is_shown = event.kind == ReplyEvent::Kind::content && !event.text.empty();
+    if (is_shown && !own.empty() && !pending_logprobs_.empty()) say_chunk("{}", false);
+    append_items(pending_logprobs_, own);
+  }
   void skip_logprobs_of(const ReplyEvent& event) override { waiting_.skip(event); }
 
   // A call that ends incomplete is told by a last delta with "complete": false, which OpenAI's clients ignore: the API

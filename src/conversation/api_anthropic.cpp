@@ -219,9 +219,18 @@ class AnthropicConverter {
       return blocks(member_value(block, "content"), draft);
     }
     if (type == "compaction") return compaction(block, draft);
+    if (type == "tool_reference" && draft.role == "tool") return found_tool(block, draft);
     if (type.empty()) return r_.fail(block, "a block of content without `type`");
     if (is_of_server_tool(type)) return r_.note(block, kServerCall, true);
     r_.fail(block, "a block of the type " + quoted(type) + " cannot be converted", std::string(kLeaveOut));
+  }
+
+  /// What a client's own search for tools has found: its name, a line each, by which the model can call it now. Its
+  /// definition is among the tools of this request.
+  void found_tool(Value block, Draft& draft) {
+    r_.leave(block, {"type", "tool_name"}, {"cache_control"});
+    const Value name = r_.text_in(block, "tool_name");
+    if (!r_.failure) draft.parts.push_back(r_.text_part(name, block));
   }
 
   /// What the API has made of the messages before it.

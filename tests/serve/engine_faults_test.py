@@ -11,6 +11,7 @@ from __future__ import annotations
 import concurrent.futures
 import json
 import pathlib
+import re
 import sys
 import time
 
@@ -150,8 +151,11 @@ def test_a_prompt_larger_than_the_context(kind: Kind) -> None:
         same((answer.status, answer.error["code"]), (400, "context_length_exceeded"))
         for path, body in TOO_LONG:  # clients of each API find out by these words
             said = json.dumps(gateway.ask(path, body).json["error"])
-            for words in ("prompt is too long: ", " tokens > 3000 maximum", "maximum context length is 3000"):
-                same((path, words, words in said), (path, words, True))
+            for words in (
+                r"prompt is too long: \d+ tokens > 3000 maximum",
+                r"maximum context length is 3000 tokens\b.*? resulted in \d+ tokens",
+            ):
+                same((path, words, re.search(words, said) is not None), (path, words, True))
         same(kind.asked(), [])
         same(gateway.chat().status, 200)
         if kind.name == "vllm":

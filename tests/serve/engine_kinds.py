@@ -30,8 +30,8 @@ class Kind:
     def __init__(self, name: str, path: str, ids: Callable[[Json], Any], grammar: Callable[[Json], Any], ids_out: bool = True) -> None:
         self.name, self.path, self.ids, self.grammar, self.ids_out = name, path, ids, grammar, ids_out
 
-    def start(self, *arguments: str, settings: str = "") -> Gateway:
-        return Gateway(BINARY, f"{self.name}={ENGINE.url}{settings}", *arguments)
+    def start(self, *arguments: str, settings: str = "", tokenizer: pathlib.Path = TOKENIZER) -> Gateway:
+        return Gateway(BINARY, f"{self.name}={ENGINE.url}{settings}", *arguments, tokenizer=tokenizer)
 
     def asked(self) -> list[Record]:
         """The generations that the engine was asked for, without the one that finds out whether it takes ids."""

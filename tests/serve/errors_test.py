@@ -367,6 +367,15 @@ def results_by_rewritten_ids(parlance: str, engine: Engine, folder: pathlib.Path
         results_in_another_order(Asking(gateway, checks), engine)
 
 
+def refused_by_a_template(parlance: str, engine: Engine, folder: pathlib.Path, checks: Checks) -> None:
+    """The place in the template is told by the file's name; in which folder of the server it is concerns no client."""
+    template = folder / "refusing.jinja"
+    template.write_text("{% for m in messages %}\n  {{ raise_exception('no ' ~ m.role) }}{% endfor %}")
+    with Gateway(parlance, engine.url, "--log", "errors", template=("-t", str(template))) as gateway:
+        said, _ = Asking(gateway, checks).refused("/v1/chat/completions", FRONTS["/v1/chat/completions"])
+        checks.that("no user" in said and "(refusing.jinja, line 2, column " in said, said)
+
+
 def results_in_another_order(ask: Asking, engine: Engine) -> None:
     """Each result goes to its own call, and one of no call is found, where the pass order-results moves them."""
     path = "/v1/responses"
@@ -534,6 +543,7 @@ def main() -> int:
             models(ask, Asking(several, checks))
         forms_of_clients(gateway, checks)
         results_by_rewritten_ids(sys.argv[1], engine, pathlib.Path(folder), checks)
+        refused_by_a_template(sys.argv[1], engine, pathlib.Path(folder), checks)
     return checks.end()
 
 

@@ -35,8 +35,8 @@ def pip(there: pathlib.Path, package: str) -> bool:
     return fetched(package, there, [sys.executable, "-m", "pip", "install", "--quiet", "--target", str(there), package])
 
 
-def python_with(there: pathlib.Path, package: str) -> pathlib.Path | None:
-    """The Python of an environment that has the package."""
+def python_with(there: pathlib.Path, *packages: str) -> pathlib.Path | None:
+    """The Python of an environment that has the packages."""
     python = there / "bin" / "python"
-    commands = [sys.executable, "-m", "venv", str(there)], [str(python), "-m", "pip", "install", "--quiet", package]
-    return python if fetched(package, there, *commands) else None
+    commands = [sys.executable, "-m", "venv", str(there)], [str(python), "-m", "pip", "install", "--quiet", *packages]
+    return python if fetched(" ".join(packages), there, *commands) else None

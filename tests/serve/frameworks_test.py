@@ -324,6 +324,21 @@ def changed_tools(api: Api, checks: Checks) -> None:
     checks.equal(offered(), ["look"], "and added again by its name")
 
 
+def found_tools(api: Api, checks: Checks) -> None:
+    """Claude Code searches for tools, and gives those that it found with the request that has the search's result."""
+    says("Yes.")
+    found = [{"type": "tool_reference", "tool_name": name} for name in ("look", "more")]
+    messages: list[Json] = [
+        USER,
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "s", "name": "ToolSearch", "input": {"query": "water"}}]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "s", "content": found}]},
+    ]
+    tools = [{**LOOK, "name": "ToolSearch"}, {**LOOK, "defer_loading": True}, {**LOOK, "name": "more", "defer_loading": True}]
+    api.post(MESSAGES, messages=messages, tools=tools)
+    checks.that("<tool_response>\nlook\nmore\n</tool_response>" in turns(), f"the result has the names of the tools: {turns()}")
+    checks.equal(api.losses(MESSAGES, messages=messages, tools=tools), set(), "and nothing is lost")
+
+
 def tools_of_clients(api: Api, checks: Checks) -> None:
     for type_, name, given in (
         ("bash_20250124", "bash", {"command": "ls"}),
@@ -385,9 +400,7 @@ def search_of_clients(api: Api, checks: Checks) -> None:
     asked: Json = {"input": [USER], "tools": [search]}
     says(call("tool_search", {"x": "customers"}))
     item = api.post(RESPONSES, **asked)["output"][-1]
-    checks.equal(
-        (item["type"], item["execution"], item["arguments"]), ("tool_search_call", "client", {"x": "customers"}), "a search"
-    )
+    checks.equal((item["type"], item["execution"], item["arguments"]), ("tool_search_call", "client", {"x": "customers"}), "a search")
     checks.that('"name": "tool_search"' in prompt() and "Finds tools." in prompt() and '"list"' not in prompt(), "it is offered")
     events = api.stream(RESPONSES, **asked)
     checks.equal([one["item"]["type"] for one in events if one["type"] == "response.output_item.done"], ["tool_search_call"], "streamed")
@@ -407,6 +420,20 @@ def search_of_clients(api: Api, checks: Checks) -> None:
     hosted = [{"type": "tool_search"}, lists]
     checks.equal(api.losses(RESPONSES, input=[USER], tools=hosted), {("tool", "tools[0]")}, "a search of the API's own is told")
     checks.that('"name": "list"' in prompt(), "where all that it could find is offered")
+
+
+def text_by_logprobs(api: Api, checks: Checks) -> None:
+    """The package `guidance` reads the text of a chunk from its logprobs: those of the reasoning's marks are not among them."""
+    says(THOUGHT + "Yes.\n\nK.")
+    data = json.dumps({"model": "mine", "stream": True, "messages": [USER], "logprobs": True}).encode()
+    request = urllib.request.Request(api.gateway.url + CHAT, data, {"Content-Type": "application/json"})
+    with urllib.request.urlopen(request, timeout=60) as answer:
+        events = [json.loads(line[6:]) for line in answer.read().decode().splitlines() if line.startswith("data: {")]
+    chunks = [event["choices"][0] for event in events]
+    named = [("".join(token["token"] for token in (chunk["logprobs"] or {"content": []})["content"]), chunk) for chunk in chunks]
+    read = "".join(tokens for tokens, chunk in named if chunk["delta"].get("content"))
+    checks.equal(read, "Yes.\n\nK.", "the text, by the tokens of its chunks")
+    checks.equal("".join(tokens for tokens, _ in named).removesuffix("<|im_end|>"), THOUGHT + "Yes.\n\nK.", "all tokens")
 
 
 def text_alone(parlance: str, checks: Checks) -> None:
@@ -432,8 +459,10 @@ def main() -> int:
             joined_messages,
             images_of_tools,
             changed_tools,
+            found_tools,
             tools_of_clients,
             search_of_clients,
+            text_by_logprobs,
         ):
             test(api, checks)
     text_alone(sys.argv[1], checks)

@@ -31,8 +31,10 @@ class Gateway:
         model: str = "mine",
         port: int = 0,
         prefix: tuple[str, ...] = (),
+        config: str = "",  # a file that names the models
     ) -> None:
-        command = [*prefix, parlance, "serve", *template, "--tokenizer", tokenizer, "--model-name", model, "--port", str(port)]
+        of_model = ["--config", config] if config else [*template, "--tokenizer", tokenizer, "--model-name", model]
+        command = [*prefix, parlance, "serve", *of_model, "--port", str(port)]
         if engine:
             command += ["--backend", f"llama-server={engine}"]
         self.log: list[str] = []

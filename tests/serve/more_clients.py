@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
@@ -36,6 +37,9 @@ SHELLS = {  # tools of agents that run a command
     "shell_command": {"command": COMMAND},
     "shell": {"command": ["bash", "-lc", COMMAND]},
     "bash": {"command": COMMAND, "description": "Looks at the tide"},
+    "Bash": {"command": COMMAND, "description": "Looks at the tide"},
+    "run_shell_command": {"command": COMMAND, "is_background": False},
+    "run_commands": {"commands": [COMMAND]},
 }
 ENGINE = Engine()
 
@@ -77,10 +81,26 @@ def litellm(url: str, checks: Checks) -> None:
     checks.equal(steps([str(made), "-W", "ignore", str(HERE / "clients_litellm.py"), url], FOLDER, checks), wanted, "litellm")
 
 
-def agent(name: str, command: list[str], files: dict[str, str], variables: dict[str, str], checks: Checks) -> None:
-    """Runs an agent in an empty home and a project of its own; it must have run the command and shown the answer behind it."""
+def end_what_stays(home: pathlib.Path) -> None:
+    """Ends what has this home: an agent may leave a daemon of its own."""
+    for process in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            if f"HOME={home}".encode() in (process / "environ").read_bytes().split(b"\0"):
+                os.kill(int(process.name), signal.SIGKILL)
+        except OSError:
+            continue  # it has ended, or is another user's
+
+
+def agent(
+    name: str, command: list[str], files: dict[str, str], variables: dict[str, str], checks: Checks, settings: dict[str, str] | None = None
+) -> None:
+    """Runs an agent in an empty home and a project of its own; it must have run the command and shown the answer behind it.
+
+    `files` are texts in that home, `variables` name places in it, `settings` are other variables of the environment.
+    """
     with tempfile.TemporaryDirectory(dir=FOLDER) as made:
         home, project = pathlib.Path(made) / "home", pathlib.Path(made) / "project"
+        home.mkdir()
         project.mkdir()
         subprocess.run(["git", "init", "-q", str(project)], check=True)
         for path, text in files.items():
@@ -88,9 +108,10 @@ def agent(name: str, command: list[str], files: dict[str, str], variables: dict[
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text, encoding="utf-8")
         places = {key: str(home / value) for key, value in variables.items()}
-        environment = {**os.environ, "HOME": str(home), "KEY": "none", "PWD": str(project), **places}
+        environment = {**os.environ, "HOME": str(home), "KEY": "none", "PWD": str(project), **places, **(settings or {})}
         ENGINE.asked.clear()
         done = subprocess.run(command, cwd=project, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300)
+        end_what_stays(home)
         checks.that(done.returncode == 0 and SHOWN in done.stdout, f"{name}: {done.stdout[-500:]} {done.stderr[-1500:]}")
         results = [asked for asked in ENGINE.asked if RAN in ENGINE.vocabulary.decode(asked.prompt)]
         checks.that(results, f"{name}: the command's result reaches the engine")

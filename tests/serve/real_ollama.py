@@ -32,6 +32,7 @@ from engine import ROOT
 
 sys.path.insert(0, str(ROOT / "tools"))
 from gateway import SKIPPED, Checks, Gateway
+from llama_server import with_first_token
 from ollama_server import FOLDER, PROGRAM
 from real_ollama_requests import DIFFERENT, MODEL, REQUESTS
 
@@ -251,11 +252,7 @@ def unknown_models(parlance: str, ollama: str, model: str, checks: Checks) -> No
 
 def first_token(parlance: str, ollama: str, model: str, checks: Checks) -> None:
     """A model in front of whose prompts Ollama puts a token by itself is sent the same prompt as one without."""
-    key = b"tokenizer.ggml.add_bos_token"
-    data = bytearray(pathlib.Path(model).read_bytes())
-    data[data.index(key) + len(key) + 4] = True  # behind the key is its type
-    file, modelfile = FOLDER / "begins.gguf", FOLDER / "begins.modelfile"
-    file.write_bytes(data)
+    file, modelfile = with_first_token(FOLDER / "begins.gguf"), FOLDER / "begins.modelfile"
     modelfile.write_text(f"FROM {file}\nPARAMETER num_thread 1\n")
     environment = {**os.environ, "HOME": str(FOLDER), "OLLAMA_HOST": urllib.parse.urlsplit(ollama).netloc}
     subprocess.run([str(PROGRAM), "create", "begins", "-f", str(modelfile)], env=environment, capture_output=True, check=True)

@@ -10,7 +10,8 @@ SGLang (/generate), a server of OpenAI's completions that knows text alone (with
 A script is an object. `replies` is the list of replies; each request for one takes the next, and the last is given again and again:
 
     ids or text   what is sampled; a text becomes ids with the tokenizer, control tokens and all
-    logprobs      of each id; else token n has -0.5 * (n + 1). The alternatives of a token are the ids that follow it in the vocabulary
+    logprobs      of each id; else token n has -0.5 * (n + 1). The alternatives of a token are the ids that follow it in the vocabulary.
+                  Token n of a prompt has -0.25 * n, and no alternatives
     cached        tokens of the prompt that were in the engine's cache (0)
     finish        "stop" or "length"
     per_event     tokens in an event (1)
@@ -38,6 +39,10 @@ Other members of a script, which all replies share:
     model         the name of the model ("scripted")
     plain         true: /v1/completions takes no ids, and gives none; a status: that of its refusal (400)
     cuts          tokens: /v1/completions and Ollama read no more of a prompt, and say so by their figures alone
+    first         the id that a server of text alone, and Ollama, put in front of each text by themselves
+    shows         false: a server of Ollama's API that has no /api/show
+    one_by_one    true: while a reply is sampled, /v1/models is not answered
+    no_logprobs   true: /v1/completions and Ollama give none, whatever they are asked for
     chat_logprobs true: it gives logprobs as chats have them, as llama.cpp's server does
     tokens        false: /tokenize is not found; a list: it gives these ids whatever it is asked
     unready       a status that /health gives
@@ -302,11 +307,11 @@ class ScriptedEngine:
             self.requests.append(made)
         return made
 
-    def next_reply(self) -> Json:
+    def next_reply(self, stays: bool) -> Json:
         with self.lock:
             if not self.replies:
                 return {"status": 500, "message": "the script has no reply"}
-            return self.replies.pop(0) if len(self.replies) > 1 else self.replies[0]
+            return self.replies.pop(0) if len(self.replies) > 1 and not stays else self.replies[0]
 
     def ids_of(self, text: Any) -> list[int]:
         if not isinstance(text, str):
@@ -316,6 +321,10 @@ class ScriptedEngine:
     def text_of(self, ids: list[int]) -> str:
         data = self.tokenizer.bytes(ids) if self.tokenizer else bytes(number for number in ids if number < 256)
         return data.decode("utf-8", "replace")
+
+    def is_sampling(self) -> bool:
+        with self.lock:
+            return any(record.events and not record.ended for record in self.requests)
 
     async def handle(self, connection: Connection, record: Record) -> bool:
         """Answers a request. False: the connection ends."""
@@ -330,6 +339,8 @@ class ScriptedEngine:
         elif path == "/scripted/requests":
             await connection.answer(200, [dataclasses.asdict(one) for one in self.requests if one is not record])
         else:
+            while self.given.get("one_by_one") and path == "/v1/models" and self.is_sampling():
+                await connection.wait(0.01)
             status, body = self.about(path, record.body)
             await connection.answer(status, body)
         return True
@@ -348,7 +359,7 @@ class ScriptedEngine:
             return 200, {"object": "list", "data": [{"id": model, "object": "model", "max_model_len": context}]}
         if path == "/api/tags":
             return 200, {"models": [{"name": model, "model": model}]}
-        if path == "/api/show":
+        if path == "/api/show" and self.given.get("shows", True):
             known = body.get("model") == model
             facts = {"general.architecture": "x", "x.context_length": self.given.get("made_for", 4096)} | self.given.get("facts", {})
             return (200, {"model_info": facts}) if known else (404, {"error": f"model '{body.get('model')}' not found"})
@@ -395,8 +406,10 @@ class Engine:
 
     def __init__(self, engine: ScriptedEngine, connection: Connection, record: Record) -> None:
         self.engine, self.connection, self.record, self.body = engine, connection, record, record.body
-        self.script = engine.next_reply()
+        self.script = engine.next_reply(self.is_question())
         self.prompt = engine.ids_of(self.prompt_of())
+        if "first" in engine.given and isinstance(self.prompt_of(), str):
+            self.prompt = [engine.given["first"], *self.prompt]
         self.ids = engine.ids_of(self.script.get("ids", self.script.get("text", "")))
         self.length = self.script.get("finish") == "length"
         most = self.most()
@@ -409,6 +422,10 @@ class Engine:
 
     def most(self) -> Any:
         return self.body.get("max_tokens")
+
+    def is_question(self) -> bool:
+        """Does the gateway ask it for itself, what it makes of a prompt? That takes no reply of the script."""
+        return not self.body.get("stream") and self.most() == 1
 
     def alternatives(self) -> int | None:
         """How many alternatives of each token were asked for; None: no logprobs."""
@@ -480,6 +497,10 @@ class Engine:
         return list(self.events())[-1]
 
 
+def prompt_logprobs(prompt: list[int]) -> list[float | None]:
+    return [None, *(-0.25 * number for number in range(1, len(prompt)))]
+
+
 class LlamaServer(Engine):
     """llama.cpp's server, POST /completion."""
 
@@ -533,8 +554,22 @@ class Completions(Engine):
         tops = [{"token": self.token(other), "logprob": logprob} for other, logprob in self.others(number)]
         return {"id": self.ids[number], "token": self.token(self.ids[number]), "logprob": self.logprob(number), "top_logprobs": tops}
 
+    def echoed(self, logprobs: Json | None) -> Json | None:
+        """With those of the prompt in front, of whose first token there are none."""
+        if logprobs is None or not self.body.get("echo"):
+            return logprobs
+        names = [self.token(one) for one in self.prompt]
+        own = prompt_logprobs(self.prompt)
+        top = [None if one is None else {name: one} for name, one in zip(names, own, strict=True)]
+        front: Json = {"tokens": names, "token_logprobs": own, "top_logprobs": top, "text_offset": [0] * len(names)}
+        return {name: front[name] + logprobs[name] for name in front}
+
     def logprobs(self, begin: int, end: int) -> Json | None:
-        if self.alternatives() is None or (self.engine.given.get("chat_logprobs") and not self.alternatives()):
+        if (
+            self.alternatives() is None
+            or self.engine.given.get("no_logprobs")
+            or (self.engine.given.get("chat_logprobs") and not self.alternatives())
+        ):
             return None  # as llama.cpp's server, to which 0 is none
         numbers = range(begin, end)
         if self.engine.given.get("chat_logprobs"):
@@ -558,7 +593,8 @@ class Completions(Engine):
     def events(self) -> Iterator[Json]:
         finish = "length" if self.length else "stop"
         for (begin, end), text in zip(self.groups(), self.texts(), strict=True):
-            choice: Json = {"index": 0, "text": text, "logprobs": self.logprobs(begin, end), "finish_reason": None}
+            logprobs = self.logprobs(begin, end) if begin else self.echoed(self.logprobs(begin, end))
+            choice: Json = {"index": 0, "text": text, "logprobs": logprobs, "finish_reason": None}
             if end == len(self.ids):
                 choice |= {"finish_reason": finish, "stop_reason": None}
             if self.body.get("return_token_ids") and not self.engine.given.get("plain"):
@@ -597,6 +633,9 @@ class Sglang(Engine):
                 meta["finish_reason"] = {"type": "length", "length": end} if self.length else {"type": "stop", "matched": self.ids[-1]}
             if self.alternatives() is not None:
                 meta["output_token_logprobs"] = [[self.logprob(number), self.ids[number], None] for number in range(first, end)]
+            if self.alternatives() is not None and self.body.get("logprob_start_len") == 0:
+                own = prompt_logprobs(self.prompt)
+                meta["input_token_logprobs"] = [[one, token, None] for one, token in zip(own, self.prompt, strict=True)]
             if self.alternatives():
                 tops = [[[logprob, other, None] for other, logprob in self.others(number)] for number in range(first, end)]
                 meta["output_top_logprobs"] = tops
@@ -627,7 +666,7 @@ class Ollama(Engine):
             if text in stops:
                 break
             event: Json = about | {"response": text, "done": False}
-            if self.body.get("logprobs"):
+            if self.body.get("logprobs") and not self.engine.given.get("no_logprobs"):
                 event["logprobs"] = [{"token": text, "logprob": self.logprob(number)} for number in range(begin, end)]
             yield event
         read = min(len(self.prompt), self.engine.given.get("cuts", len(self.prompt)))

@@ -1,6 +1,6 @@
 # The gateway, driven over the loopback: its engine is a script, its clients are those that people have.
 set(serve ${CMAKE_CURRENT_SOURCE_DIR}/serve)
-foreach(test IN ITEMS http doors readiness errors losses operator sessions lineages broken_replies attacks engines engine_faults capture continuations inspect capture_model reasoning_limit shared_sessions shared_kept shared_failures extensions ollama)
+foreach(test IN ITEMS http doors readiness errors losses operator sessions lineages broken_replies attacks engines text_engines engine_faults capture continuations inspect capture_model reasoning_limit shared_sessions shared_kept shared_failures extensions ollama)
   parlance_python_test(serve.${test} serve ${serve}/${test}_test.py $<TARGET_FILE:parlance_cli>)
 endforeach()
 parlance_python_test(serve.render_tier serve ${serve}/render_tier_test.py $<TARGET_FILE:parlance_cli> ${PARLANCE_TEST_SHARE})

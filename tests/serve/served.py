@@ -48,8 +48,10 @@ class Answer:
 class Gateway:
     """A gateway in front of an engine. Ends with its `with`."""
 
-    def __init__(self, binary: str, backend: str, *arguments: str, form: str = "terminal-agent") -> None:
-        command = [binary, "serve", *(["-f", form] if form else []), "--tokenizer", str(TOKENIZER), "--backend", backend, "--port", "0"]
+    def __init__(
+        self, binary: str, backend: str, *arguments: str, form: str = "terminal-agent", tokenizer: pathlib.Path = TOKENIZER
+    ) -> None:
+        command = [binary, "serve", *(["-f", form] if form else []), "--tokenizer", str(tokenizer), "--backend", backend, "--port", "0"]
         command += arguments
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         assert self.process.stdout and self.process.stderr

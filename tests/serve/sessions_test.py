@@ -88,6 +88,26 @@ def clients_change_replies(gateway: Gateway, engine: Engine, checks: Checks) -> 
     checks.that(talk.keeps(asked), "a session whose reply the client has changed")
 
 
+def texts_beside_calls(gateway: Gateway, engine: Engine, checks: Checks) -> None:
+    """crewai and autogen give calls back without the text beside them; a client that writes another text there means another reply."""
+    for name in ({}, {"prompt_cache_key": "texts beside calls"}):
+        talk = Talk(gateway, engine, tools=TOOLS, **name)
+        engine.script = lambda asked: Reply(f"<think>\nHm?\n</think>\n\nI look, {len(asked.prompt)}.\n" + CALL % len(asked.prompt))
+        asked = talk.turn(user(f"Look at all of it, {name}."))
+        for turn in range(4):
+            checks.that(talk.keeps(asked), f"{name}, {turn}: the ids of replies whose texts are left out")
+            message = talk.request["messages"][-1]
+            if turn != 2:  # nor need it be left out each time
+                message["content"] = (None, "", [], "\n")[turn]
+            asked = talk.turn({"role": "tool", "tool_call_id": message["tool_calls"][0]["id"], "content": f"There, {turn}."})
+        talk.keeps(asked)
+        message = talk.request["messages"][-1]
+        message["content"] = "I said something else."
+        asked = talk.turn({"role": "tool", "tool_call_id": message["tool_calls"][0]["id"], "content": "There."})
+        checks.that(not talk.keeps(asked), f"{name}: another text is another reply")
+        checks.that("something else" in engine.vocabulary.decode(asked.prompt), f"{name}: and is in the prompt")
+
+
 def clients_write_arguments_again(gateway: Gateway, engine: Engine, checks: Checks) -> None:
     """Clients in JavaScript and Java read arguments, and write them in the order of a schema, and 1 for 1.0."""
     again = (
@@ -419,6 +439,7 @@ def main() -> int:
         for test in (
             fifty_turns,
             clients_change_replies,
+            texts_beside_calls,
             clients_write_arguments_again,
             nulls_of_a_model,
             blanks_around_reasoning,

@@ -9,7 +9,6 @@ all ids so far in each event, and then the new ones, several at a time. Begin re
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import json
 import os
@@ -25,8 +24,21 @@ from typing import Any
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from gateway import Checks, Gateway
-from real_model import FORMATS, calls_of, session_of
-from vllm_real import CHATS, FORGED, NAME, free_port, logprobs_of, stream_of
+from real_engine import (
+    CHATS,
+    NAME,
+    Options,
+    ask_json,
+    asked,
+    choices_differ,
+    free_port,
+    leaves,
+    renders_are,
+    reply_is,
+    server_of,
+    stream_of,
+)
+from real_model import FORMATS
 
 CONTEXT = 4096
 STREAMS = ([], ["--incremental-streaming-output", "--stream-interval", "3"])
@@ -44,10 +56,7 @@ class Sglang:
             return str(answer.read().decode())
 
     def chat(self, messages: Any, **members: Any) -> Any:
-        body = json.dumps({"model": NAME, "messages": messages, **members}).encode()
-        asked = urllib.request.Request(self.url + "/v1/chat/completions", body, {"Content-Type": "application/json"})
-        with urllib.request.urlopen(asked, timeout=600) as answer:
-            return json.loads(answer.read())
+        return ask_json(self.url + "/v1/chat/completions", {"model": NAME, "messages": messages, **members})
 
     def ids(self, messages: Any) -> list[int]:
         """Those of the prompt of a chat."""
@@ -74,18 +83,9 @@ def sglang_of(python: str, model: pathlib.Path, *options: str) -> Iterator[Sglan
     ]  # fmt: skip
     # A small model on a machine that others use too: threads that spin while they wait for each other take most of its time.
     threads = {"OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "passive", "SGLANG_CPU_OMP_THREADS_BIND": "0"}
-    environment = {**os.environ, **threads, "SGLANG_USE_CPU_ENGINE": "1", "CUDA_VISIBLE_DEVICES": "", "HF_HUB_OFFLINE": "1"}
-    with open(model.parent / "sglang.log", "wb") as log:
-        process = subprocess.Popen(command, stdout=log, stderr=log, env=environment, start_new_session=True)
-    try:
+    environment = {**threads, "SGLANG_USE_CPU_ENGINE": "1", "CUDA_VISIBLE_DEVICES": "", "HF_HUB_OFFLINE": "1"}
+    with server_of(command, model.parent / "sglang.log", environment) as process:
         yield Sglang(port, process)
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGTERM)
-        try:
-            process.wait(60)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
 
 
 def starts(gateway: Gateway, sglang: Sglang, checks: Checks) -> None:
@@ -100,38 +100,20 @@ def starts(gateway: Gateway, sglang: Sglang, checks: Checks) -> None:
 
 
 def renders(gateway: Gateway, sglang: Sglang, checks: Checks) -> None:
-    """Our ids are those of SGLang's chats; but for a text that only looks like control tokens, which SGLang takes for them."""
-    ours = [gateway.post("/v1/chat/completions/render", {"model": NAME, "messages": chat})[2]["token_ids"] for chat in [*CHATS, FORGED]]
-    theirs = [sglang.ids(chat) for chat in [*CHATS, FORGED]]
-    for chat, our, their in zip(CHATS, ours, theirs, strict=False):
-        checks.equal(our, their, f"the ids of {chat}")
-    start = ours[0][0]
-    counts = [ids.count(start) for ids in (ours[0], ours[-1], theirs[-1])]
-    checks.equal(counts[1], counts[0], "turns that begin, with a forged one in a message")
-    print(f"a message with a forged turn: {counts[0]} turns begin with a harmless one, {counts[1]} by parlance, {counts[2]} by SGLang")
+    renders_are(gateway, "SGLang", sglang.ids, checks)
 
 
 def replies(gateway: Gateway, sglang: Sglang, checks: Checks) -> None:
-    """A greedy reply is the one of SGLang's own chat, with its logprobs; choices, stop texts and streams as OpenAI has them."""
+    """Greedy replies are those of SGLang's own chat; choices, stop texts and streams are as OpenAI has them."""
     for chat in CHATS:
         body = {"messages": chat, "max_tokens": 16, "temperature": 0, "logprobs": True, "top_logprobs": 2}
-        theirs = sglang.chat(**body)
-        status, _, ours = gateway.post("/v1/chat/completions", {"model": NAME, **body})
-        checks.equal(status, 200, f"{chat}: {ours}")
-        checks.equal(ours["choices"][0]["message"]["content"], theirs["choices"][0]["message"]["content"], f"the reply to {chat}")
-        checks.equal(ours["choices"][0]["finish_reason"], theirs["choices"][0]["finish_reason"], f"why the reply to {chat} ended")
-        checks.equal(ours["usage"]["prompt_tokens"], theirs["usage"]["prompt_tokens"], f"prompt tokens of {chat}")
-        # SGLang's chat leaves out the token that ends the reply.
-        count = len(theirs["choices"][0]["logprobs"]["content"])
-        checks.equal(logprobs_of(ours)[:count], logprobs_of(theirs), f"logprobs of {chat}")
+        reply_is(gateway, body, sglang.chat(**body), checks)
     _, _, whole = gateway.post("/v1/chat/completions", HELLO)
     text = whole["choices"][0]["message"]["content"]
     checks.equal("".join(stream_of(gateway, {**HELLO, "stream": True})), text, "a stream's text")
     _, _, again = gateway.post("/v1/chat/completions", HELLO)
     checks.equal(again["usage"]["prompt_tokens_details"]["cached_tokens"], again["usage"]["prompt_tokens"] - 1, "cached tokens")
-    _, _, two = gateway.post("/v1/chat/completions", {**HELLO, "n": 2, "temperature": 1})
-    checks.equal([choice["index"] for choice in two["choices"]], [0, 1], "two choices")
-    checks.that(two["choices"][0]["message"] != two["choices"][1]["message"], f"two choices differ: {two['choices']}")
+    choices_differ(gateway, HELLO, checks)
     word = text.split()[2]
     for more, wanted, why in (({"stop": [word]}, text.partition(word)[0], "stop"), ({"max_tokens": 2}, None, "length")):
         [choice] = gateway.post("/v1/chat/completions", {**HELLO, **more})[2]["choices"]
@@ -158,20 +140,14 @@ def refusals(gateway: Gateway, _: Sglang, checks: Checks) -> None:
 
 
 def client_leaves(gateway: Gateway, sglang: Sglang, checks: Checks) -> None:
-    for _ in stream_of(gateway, {**HELLO, "max_tokens": 3000, "ignore_eos": True, "temperature": 1, "stream": True}, 5):
-        pass
-    left = time.monotonic()
-    while sglang.running() and time.monotonic() < left + 60:
-        time.sleep(0.05)
-    checks.that(time.monotonic() < left + 30, f"SGLang goes on for {time.monotonic() - left:.1f} s without its client")
+    leaves(gateway, "SGLang", HELLO, sglang.running, 30, checks)
 
 
 def dies(gateway: Gateway, sglang: Sglang, checks: Checks) -> None:
     """The end of a stream whose engine is killed is an error, and /ready says that it is gone."""
     body = {**HELLO, "max_tokens": 3000, "ignore_eos": True, "temperature": 1, "stream": True}
-    asked = urllib.request.Request(gateway.url + "/v1/chat/completions", json.dumps(body).encode(), {"Content-Type": "application/json"})
     lines: list[str] = []
-    with urllib.request.urlopen(asked, timeout=600) as answer:
+    with urllib.request.urlopen(asked(gateway.url + "/v1/chat/completions", body), timeout=600) as answer:
         for line in answer:
             lines.append(line.decode().strip())
             if len(lines) == 8:
@@ -182,36 +158,23 @@ def dies(gateway: Gateway, sglang: Sglang, checks: Checks) -> None:
     checks.equal(gateway.get("/ready")[0], 503, "/ready without an engine")
 
 
-def run(options: argparse.Namespace, more: list[str], checks: Checks) -> None:
+def run(options: Options, more: list[str], checks: Checks) -> None:
     print("streams:", " ".join(more) or "as they are by default", flush=True)
-    shared = {"tokenizer": str(options.model), "model": NAME}
     with sglang_of(options.python, options.model, *more) as sglang:
-        backend = ("--backend", f"sglang={sglang.url}", "--log", "errors")
-        with Gateway(options.parlance, "", *backend, template=("-m", str(options.model)), **shared) as gateway:
+        backend = f"sglang={sglang.url}"
+        with options.gateway(backend) as gateway:
             parts: list[Callable[[Gateway, Sglang, Checks], None]] = [starts, renders, replies, refusals, client_leaves]
             for part in parts if not more else (starts, replies, client_leaves):
                 part(gateway, sglang, checks)
                 print(f"{part.__name__}: done", flush=True)
-        for name in FORMATS if not more else FORMATS[:1]:
-            with Gateway(options.parlance, "", *backend, template=("-f", name), **shared) as gateway:
-                cut = calls_of(gateway, name, options.calls, checks)
-                print(f"{name}: {options.calls} calls, {cut} of them cut off by the limit of tokens", flush=True)
-                if name == FORMATS[0]:
-                    session_of(gateway, options.turns, checks)
-                    print(f"{name}: a session of {options.turns} turns", flush=True)
-        with Gateway(options.parlance, "", *backend, template=("-m", str(options.model)), **shared) as gateway:
+        options.calls_in_formats(backend, checks, FORMATS if not more else FORMATS[:1])
+        with options.gateway(backend) as gateway:
             dies(gateway, sglang, checks)
             print("dies: done", flush=True)
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("parlance")
-    parser.add_argument("--python", required=True)
-    parser.add_argument("--model", type=pathlib.Path, required=True)
-    parser.add_argument("--calls", type=int, default=20)
-    parser.add_argument("--turns", type=int, default=20)
-    options = parser.parse_args()
+    options = Options(__doc__ or "")
     version = subprocess.run([options.python, "-c", "import importlib.metadata as m; print(m.version('sglang'))"], capture_output=True)
     print("SGLang", version.stdout.decode().strip(), flush=True)
     checks = Checks()

@@ -234,9 +234,9 @@ TEST(NormaliseApis, WhatTheApisOwnToolsDidIsPassedOver) {
       {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1", "content": [
           {"type": "tool_reference", "tool_name": "g"}]}]},
       {"role": "assistant", "content": [{"type": "compaction", "content": "Before: q."}]}]})"),
-            "user \"q\"\nassistant \"So.\"\nf\ntool \"\"\nassistant \"Before: q.\"\n"
+            "user \"q\"\nassistant \"So.\"\nf\ntool \"g\"\nassistant \"Before: q.\"\n"
             "lost messages[1].content[0]\nlost messages[1].content[1]\nlost messages[1].content[2]\n"
-            "lost messages[1].content[3]\nlost messages[1].content[4]\nlost messages[2].content[0].content[0]\n");
+            "lost messages[1].content[3]\nlost messages[1].content[4]\n");
   EXPECT_EQ(said_and_lost(
                 R"({"input": [{"role": "user", "content": "q"}, {"type": "reasoning", "summary": []},
       {"type": "web_search_call", "id": "w"}, {"role": "assistant", "content": "So."}, {"type": "mcp_call", "id": "m"},

@@ -3,6 +3,7 @@
 // To add an engine, add a file that makes one, and a row in backends.cpp.
 #pragma once
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -31,6 +32,7 @@ struct BackendFacts {
   std::span<const std::string_view> settings{};  ///< its names of these, in the order of Setting; "": it has none
   std::string_view sentence;                     ///< for help
   bool takes_schema = false;  ///< of JSON, for the whole reply: all that it takes in place of a grammar
+  bool tells_prompt = false;  ///< it gives logprobs of the prompt's tokens, too
 };
 
 /// What an engine says of itself.
@@ -38,12 +40,26 @@ struct EngineInfo {
   std::string model{};                    ///< its own name of the model; "": it says none
   std::optional<std::int64_t> context{};  ///< tokens that a prompt and its reply may have together
   std::optional<std::int64_t> most{};     ///< the longest context that may be asked of it; unset: nobody asks for one
-  TokenId first = -1;                     ///< the token that it puts in front of each text by itself; -1: none
+  std::optional<TokenId> first{};  ///< the token that it puts in front of each text by itself; -1: none; unset: unknown
 };
 
 /// Whether one reply of a request has a slot of its engine, or a place in the queue. Its others may then wait however
 /// many do.
 using RequestPlace = std::shared_ptr<std::atomic<bool>>;
+
+struct TokenAlternative {
+  TokenId id = -1;     ///< -1: the engine gives text alone
+  std::string text{};  ///< then its text
+  double logprob = 0;
+};
+
+/// A token that was sampled.
+struct SampledToken {
+  TokenId id = -1;     ///< -1: the engine gives text alone
+  std::string text{};  ///< then its text
+  std::optional<double> logprob{};
+  std::vector<TokenAlternative> alternatives{};
+};
 
 /// What an engine is asked for. Its views must outlive the generation.
 struct Generation {
@@ -60,7 +76,9 @@ struct Generation {
   unsigned choice = 0;                        ///< of several replies to one prompt: their seeds differ by it
   std::atomic<bool>* place = nullptr;         ///< of the request; null: it asks for one reply
   std::optional<unsigned> logprobs;           ///< how many alternatives of each token; 0: its own logprob alone
-  IdsBody* last_body = nullptr;               ///< of the same conversation; null: it is not kept
+  /// Where the prompt's tokens go with their logprobs, before the first token of the reply; null: they are not wanted.
+  std::vector<SampledToken>* prompt_told = nullptr;
+  IdsBody* last_body = nullptr;  ///< of the same conversation; null: it is not kept
 };
 
 /// The ids of the prompt as a member of a request's body.
@@ -72,20 +90,6 @@ inline void write_ids(JsonWriter& body, std::string_view name, const Generation&
   out.reserve(generation.ids.size() * kUsual + (generation.grammar ? generation.grammar->size() : 0) + kBehind);
   append_ids_json(out, generation.ids);
 }
-
-struct TokenAlternative {
-  TokenId id = -1;     ///< -1: the engine gives text alone
-  std::string text{};  ///< then its text
-  double logprob = 0;
-};
-
-/// A token that was sampled.
-struct SampledToken {
-  TokenId id = -1;     ///< -1: the engine gives text alone
-  std::string text{};  ///< then its text
-  std::optional<double> logprob{};
-  std::vector<TokenAlternative> alternatives{};
-};
 
 /// How a generation ended, and the engine's own figures.
 struct GenerationEnd {
@@ -114,11 +118,19 @@ class Backend {
   /// The engine's own ids of a text, in which control tokens count, without others around it; nothing if it has no
   /// route for that. Throws EngineFailure.
   virtual Task<std::optional<std::vector<TokenId>>> tokenize(std::string_view text) = 0;
+  /// How many tokens a text is to an engine that takes no ids, with those that it puts around each; nothing if it does
+  /// not say. It may sample a token for that. Throws EngineFailure.
+  virtual Task<std::optional<std::int64_t>> count(const EngineInfo&, std::string_view) { co_return std::nullopt; }
   /// Whether a prompt of ids failed because the engine takes none any more, and its text is to be sent: facts() say so
   /// by then. Nothing had come of the reply. Throws nothing of the engine's.
   virtual Task<bool> has_stopped_taking_ids(const EngineFailure&) { co_return false; }
   virtual const HttpAddress& address() const = 0;
 
+  /// Has a token come of it within so long?
+  bool has_sampled(std::chrono::milliseconds within) const {
+    const Clock::time_point last{Clock::duration(sampled_at_.load(std::memory_order_relaxed))};
+    return last != Clock::time_point() && Clock::now() - last <= within;
+  }
   /// What ask() said last; null before.
   std::shared_ptr<const EngineInfo> info() const {
     const std::lock_guard lock(mutex_);
@@ -129,7 +141,12 @@ class Backend {
     info_ = std::make_shared<const EngineInfo>(std::move(info));
   }
 
+ protected:
+  void note_sampled() { sampled_at_.store(Clock::now().time_since_epoch().count(), std::memory_order_relaxed); }
+
  private:
+  using Clock = std::chrono::steady_clock;
+  std::atomic<Clock::rep> sampled_at_ = 0;
   mutable std::mutex mutex_;
   std::shared_ptr<const EngineInfo> info_;
 };

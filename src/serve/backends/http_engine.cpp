@@ -32,6 +32,7 @@ Task<GenerationEnd> HttpEngine::generate(const Generation& generation, const Tok
       if (!events->finished()) throw;  // how the connection ends after the reply does not matter
       more = false;
     }
+    if (!tokens.empty()) note_sampled();
     for (std::span<const SampledToken> rest = tokens; !rest.empty();) {
       const std::span<const SampledToken> some = rest.first(std::min(rest.size(), kTogether));
       rest = rest.subspan(some.size());
@@ -43,6 +44,7 @@ Task<GenerationEnd> HttpEngine::generate(const Generation& generation, const Tok
     }
   }
   if (events->finished() || events->ends_without_a_word()) co_return events->end();
+  stream.distrust();  // some close the connection behind what they could not answer
   throw EngineFailure(EngineFailure::Kind::died, "the engine at " + address().url() + " ended its answer too early");
 }
 

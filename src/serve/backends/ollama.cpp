@@ -153,6 +153,15 @@ class Ollama final : public HttpEngine {
 
   Task<std::optional<std::vector<TokenId>>> tokenize(std::string_view) override { co_return std::nullopt; }
 
+  Task<std::optional<std::int64_t>> count(const EngineInfo& known, std::string_view text) override {
+    JsonWriter body('{');
+    body.text("model", known.model).text("prompt", text).raw("raw", "true").raw("stream", "false");
+    const std::string asked = body.raw("options", JsonWriter('{').number("num_predict", 1).take()).take();
+    const std::optional<Document> answer = co_await ask_json(client(), "POST", "/api/generate", asked, headers());
+    if (!answer) co_return std::nullopt;
+    co_return count_of(answer->root()["prompt_eval_count"]);
+  }
+
  protected:
   std::string body_of(const Generation& generation, const EngineInfo& known) const override {
     return ollama_body(generation, known);

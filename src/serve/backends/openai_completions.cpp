@@ -83,6 +83,13 @@ class TextEvents final : public CompletionsEvents {
   }
 };
 
+/// A body that names the model, unless nobody knows its name: some servers refuse any other than their own.
+JsonWriter named(const std::string& model) {
+  JsonWriter body('{');
+  if (!model.empty()) body.text("model", model);
+  return body;
+}
+
 /// Whether the server takes prompts of ids.
 enum class IdsVerdict : std::uint8_t { unasked, taken, refused, doubted };
 
@@ -164,10 +171,16 @@ class OpenAiCompletions final : public HttpEngine {
     co_return ids;
   }
 
+  Task<std::optional<std::int64_t>> count(const EngineInfo& known, std::string_view text) override {
+    const std::string asked = named(known.model).text("prompt", text).number("max_tokens", 1).take();
+    const std::optional<Document> answer = co_await ask_json(client(), "POST", "/v1/completions", asked, headers());
+    if (!answer) co_return std::nullopt;
+    co_return count_of(answer->root()["usage"]["prompt_tokens"]);
+  }
+
  protected:
   std::string body_of(const Generation& generation, const EngineInfo& known) const override {
-    JsonWriter body('{');
-    body.text("model", known.model);
+    JsonWriter body = named(known.model);
     if (generation.as_text)
       body.text("prompt", generation.text);
     else
@@ -175,6 +188,9 @@ class OpenAiCompletions final : public HttpEngine {
     body.raw("stream", "true").raw("stream_options", R"({"include_usage": true})");
     write_most_tokens(body, generation, known);
     generation.sampling.write(body, kOpenAiNames, generation.choice);
+    // llama.cpp's servers know it by this name alone.
+    if (const std::string* penalty = generation.sampling.find(Setting::repeat_penalty))
+      body.raw("repeat_penalty", *penalty);
     JsonWriter stops('[');
     for (const std::string& stop : generation.stop_texts.first(std::min(kMostStopTexts, generation.stop_texts.size())))
       stops.item_text(stop);
@@ -197,9 +213,8 @@ class OpenAiCompletions final : public HttpEngine {
  private:
   /// Throws EngineFailure if the answer is about something else, as that of a server that loads its model.
   Task<IdsVerdict> try_ids(const std::string& model) {
-    JsonWriter body('{');
-    body.text("model", model).raw("prompt", "[1]").number("max_tokens", 1);
-    const std::string text = body.take();
+    JsonWriter body = named(model);
+    const std::string text = body.raw("prompt", "[1]").number("max_tokens", 1).take();
     std::unique_ptr<HttpReply> reply = co_await client().send("POST", "/v1/completions", text, headers());
     const IdsVerdict verdict = verdict_of(reply->status());
     if (verdict == IdsVerdict::unasked) {

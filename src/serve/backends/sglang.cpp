@@ -31,7 +31,8 @@ constexpr std::string_view kSglangNames[kSettings] = {
 constexpr BackendFacts kSglang = {.name = "sglang",
                                   .grammar = GrammarSyntax::structural_tag,
                                   .settings = kSglangNames,
-                                  .sentence = "SGLang: ids both ways, structural tags, its prefix cache"};
+                                  .sentence = "SGLang: ids both ways, structural tags, its prefix cache",
+                                  .tells_prompt = true};
 
 namespace {
 
@@ -55,6 +56,7 @@ std::string sglang_body(const Generation& generation) {
   write_ids(body, "input_ids", generation);
   body.raw("sampling_params", sampling.take()).raw("stream", "true");
   if (generation.logprobs) body.raw("return_logprob", "true").number("top_logprobs_num", *generation.logprobs);
+  if (generation.prompt_told != nullptr) body.number("logprob_start_len", 0);
   return body.take();
 }
 
@@ -67,7 +69,10 @@ TokenAlternative logprob_in(Value triple) {
 class SglangEvents final : public ReplyEvents {
  public:
   explicit SglangEvents(const Generation& generation)
-      : alternatives_(generation.logprobs.value_or(0)), asked_(asked_of(generation)) {}
+      : alternatives_(generation.logprobs.value_or(0)),
+        asked_(asked_of(generation)),
+        prompt_(generation.ids),
+        prompt_told_(generation.prompt_told) {}
 
   void read(Value event, std::vector<SampledToken>& into) override {
     const Value meta = event["meta_info"];
@@ -77,15 +82,10 @@ class SglangEvents final : public ReplyEvents {
     const auto all = static_cast<std::size_t>(count_of(meta["completion_tokens"]).value_or(0));
     const std::size_t fresh = all > seen_ ? all - seen_ : 0;
     if (fresh > ids.size()) throw no_engine_answer("fewer output_ids than its completion_tokens say");
+    if (fresh > 0) read_prompt(meta);
     const Value own = meta["output_token_logprobs"], top = meta["output_top_logprobs"];
-    for (std::size_t back = fresh; back > 0; --back) {
-      SampledToken token{.id = ids[ids.size() - back]};
-      if (const Value one = from_end(own, back); one.is_sequence()) token.logprob = number_of(item_of(one, 0));
-      for (const Value& other : from_end(top, back).items()) {
-        if (token.alternatives.size() < alternatives_) token.alternatives.push_back(logprob_in(other));
-      }
-      into.push_back(std::move(token));
-    }
+    for (std::size_t back = fresh; back > 0; --back)
+      into.push_back(token_of(ids[ids.size() - back], from_end(own, back), from_end(top, back)));
     seen_ += fresh;
     read_end(meta);
   }
@@ -97,6 +97,24 @@ class SglangEvents final : public ReplyEvents {
   static Value from_end(Value list, std::size_t back) {
     const std::span<const Value> items = list.items();
     return back <= items.size() ? items[items.size() - back] : Value();
+  }
+
+  SampledToken token_of(TokenId id, Value own, Value top) const {
+    SampledToken token{.id = id};
+    if (own.is_sequence()) token.logprob = number_of(item_of(own, 0));
+    for (const Value& other : top.items()) {
+      if (token.alternatives.size() < alternatives_) token.alternatives.push_back(logprob_in(other));
+    }
+    return token;
+  }
+
+  /// The prompt's tokens, once.
+  void read_prompt(Value meta) {
+    if (prompt_told_ == nullptr || !prompt_told_->empty()) return;
+    const Value own = meta["input_token_logprobs"], top = meta["input_top_logprobs"];
+    if (own.items().size() < prompt_.size()) throw no_engine_answer("no logprobs of the prompt");
+    for (std::size_t number = 0; number < prompt_.size(); ++number)
+      prompt_told_->push_back(token_of(prompt_[number], item_of(own, number), item_of(top, number)));
   }
 
   void read_end(Value meta) {
@@ -116,6 +134,8 @@ class SglangEvents final : public ReplyEvents {
 
   const unsigned alternatives_;
   const AskedOfEngine asked_;
+  const std::span<const TokenId> prompt_;
+  std::vector<SampledToken>* const prompt_told_;
   std::size_t seen_ = 0;
   bool finished_ = false;
   GenerationEnd end_;

@@ -65,6 +65,8 @@ class EngineStream {
   /// Waits for the next events, and gives those that have come together, one after the other; false at the end of the
   /// stream. What is wrong with an event is thrown by the call behind those before it.
   Task<bool> next(const Take& take);
+  /// The stream has ended too early: its connection is not used again.
+  void distrust() { reply_->distrust(); }
 
  private:
   void read_event(std::string_view data, const Take& take);

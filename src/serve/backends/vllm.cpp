@@ -20,7 +20,8 @@ constexpr BackendFacts kVllm = {
     .name = "vllm",
     .grammar = GrammarSyntax::structural_tag,
     .settings = kVllmNames,
-    .sentence = "vLLM: ids both ways, structural tags; cached tokens with its --enable-prompt-tokens-details"};
+    .sentence = "vLLM: ids both ways, structural tags; cached tokens with its --enable-prompt-tokens-details",
+    .tells_prompt = true};
 
 namespace {
 
@@ -33,17 +34,18 @@ std::string vllm_body(const Generation& generation, const EngineInfo& info) {
   write_most_tokens(body, generation, info);
   generation.sampling.write(body, kVllmNames, generation.choice);
   if (generation.logprobs) body.number("logprobs", *generation.logprobs).raw("return_tokens_as_token_ids", "true");
+  if (generation.prompt_told != nullptr) body.raw("echo", "true");
   if (generation.grammar)
     body.raw("structured_outputs", JsonWriter('{').text("structural_tag", *generation.grammar).take());
   return body.take();
 }
 
-/// The tokens of one choice of an event, with their logprobs where it has them.
-void read_vllm_tokens(Value choice, unsigned alternatives, std::vector<SampledToken>& into) {
-  const Value logprobs = choice["logprobs"];
-  const std::span<const Value> own = logprobs["token_logprobs"].items(), top = logprobs["top_logprobs"].items();
-  std::size_t number = 0;
-  for (const TokenId id : ids_of(choice["token_ids"])) {
+/// The lists of logprobs of one choice of an event, which may lack.
+struct VllmLogprobs {
+  std::span<const Value> own, top;
+  unsigned alternatives;
+
+  SampledToken token(TokenId id, std::size_t number) const {
     SampledToken token{.id = id};
     if (number < own.size()) token.logprob = number_of(own[number]);
     if (number < top.size()) {
@@ -54,21 +56,38 @@ void read_vllm_tokens(Value choice, unsigned alternatives, std::vector<SampledTo
     std::stable_sort(token.alternatives.begin(), token.alternatives.end(),
                      [](const auto& a, const auto& b) { return a.logprob > b.logprob; });
     token.alternatives.resize(std::min<std::size_t>(token.alternatives.size(), alternatives));
-    into.push_back(std::move(token));
-    ++number;
+    return token;
   }
-}
+};
 
 class VllmEvents final : public CompletionsEvents {
  public:
-  using CompletionsEvents::CompletionsEvents;
+  explicit VllmEvents(const Generation& generation)
+      : CompletionsEvents(generation), ids_(generation.ids), prompt_told_(generation.prompt_told) {}
 
  private:
   void read_choice(Value choice, std::vector<SampledToken>& into) override {
-    if (choice.is(Kind::dict) && !choice["token_ids"].is_sequence())
+    if (!choice.is(Kind::dict)) return;
+    if (!choice["token_ids"].is_sequence())
       throw no_engine_answer("no token_ids: this vLLM does not know return_token_ids");
-    read_vllm_tokens(choice, alternatives(), into);
+    const Value lists = choice["logprobs"];
+    const VllmLogprobs logprobs{lists["token_logprobs"].items(), lists["top_logprobs"].items(), alternatives()};
+    const std::vector<TokenId> ids = ids_of(choice["token_ids"]);
+    std::size_t number = read_prompt(logprobs);
+    for (const TokenId id : ids) into.push_back(logprobs.token(id, number++));
   }
+
+  /// With `echo` the first lists begin with the prompt's tokens. Returns how many these are.
+  std::size_t read_prompt(const VllmLogprobs& logprobs) {
+    if (prompt_told_ == nullptr || !prompt_told_->empty()) return 0;
+    if (logprobs.own.size() < ids_.size()) throw no_engine_answer("no logprobs of the prompt");
+    for (std::size_t number = 0; number < ids_.size(); ++number)
+      prompt_told_->push_back(logprobs.token(ids_[number], number));
+    return ids_.size();
+  }
+
+  const std::span<const TokenId> ids_;
+  std::vector<SampledToken>* const prompt_told_;
 };
 
 class Vllm final : public HttpEngine {

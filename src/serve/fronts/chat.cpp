@@ -213,11 +213,18 @@ void find_prompt_cut(const Call& call, Chat& chat, const Turn& turn) {
   add_late_loss(call, chat, {LossKind::lost, "message", "messages", std::move(what), {}});
 }
 
+/// Servers of text may give none, and do not say so.
+void find_logprobs_missing(const Call& call, Chat& chat, const Turn& turn) {
+  if (!chat.logprobs || turn.choice() != 0 || turn.end().sampled_tokens == 0 || turn.has_logprobs()) return;
+  add_late_loss(call, chat, {LossKind::lost, "setting", "logprobs", "no effect: the engine gave none", {}});
+}
+
 /// Before the client has the end of its answer, since it may go on at once.
 Task<> finish(Call& call, Chat& chat, Answer& answer) {
   count(call, chat, answer.turn);
   find_calls_left_out(call, chat, answer.turn);
   find_prompt_cut(call, chat, answer.turn);
+  find_logprobs_missing(call, chat, answer.turn);
   const std::string id = has_context(chat, answer.turn) ? context_id(answer.turn.context()) : chat.id;
   co_await answer.recorder.done(answer.turn.keep(call.gateway.sessions(), answer.call_ids, id));
 }

@@ -35,14 +35,23 @@ Result<void> refuse_impossible(Value body) {
   if (flag_of(body["logprobs"], false))
     return Error(ErrorCode::conversation, "logprobs must be an integer from 0 to " + std::to_string(kMostAlternatives))
         .input("logprobs");
-  if (flag_of(body["echo"], false) && is_given(body["logprobs"]))
-    return Error(ErrorCode::conversation, "logprobs of the prompt, which echo asks for, are not to be had")
-        .input("echo");
   return {};
 }
 
+/// `echo` with `logprobs` asks for the logprobs of the prompt, too, as evaluations of given texts do.
+Result<void> read_prompt_logprobs(Value body, ContinuationsAsked& into) {
+  into.prompt_logprobs = flag_of(body["echo"], false) && into.logprobs.has_value();
+  const BackendFacts& engine = into.model->backend->facts();
+  if (!into.prompt_logprobs || engine.tells_prompt) return {};
+  return Error(ErrorCode::conversation, "echo with logprobs asks for logprobs of the prompt, which " +
+                                            std::string(engine.name) + " does not tell")
+      .input("echo");
+}
+
 Result<void> read_settings(const Call& call, Value body, ContinuationsAsked& into) {
-  if (Result<void> read = read_sampler(body, into); !read) return read;
+  const std::int64_t least_tokens = flag_of(body["echo"], false) ? 0 : 1;  // 0: the prompt alone
+  if (Result<void> read = read_sampler(body, into, least_tokens); !read) return read;
+  if (Result<void> read = read_prompt_logprobs(body, into); !read) return read;
   into.stream = flag_of(body["stream"], false);
   into.include_usage = includes_usage(body);
   if (Result<void> fits = check_stream_options(body["stream_options"], into.stream); !fits) return fits;
@@ -77,6 +86,7 @@ class CompletionLogprobs {
   void add(const ServedModel& model, const SampledToken& token) {
     const std::string text = text_of(model, token.id, token.text);
     const std::string own = shown(token.id, text);
+    const bool told = token.logprob || !token.alternatives.empty();  // of a prompt's first token nothing is
     tokens_.item_text(own);
     number(logprobs_, token.logprob);
     offsets_.item(std::to_string(offset_));
@@ -88,7 +98,7 @@ class CompletionLogprobs {
       top.raw(name, logprob_json(other.logprob));
     }
     if (!has_own && token.logprob) top.raw(own, logprob_json(*token.logprob));  // though others were likelier
-    top_.item(top.take());
+    top_.item(told ? top.take() : "null");
     for (const char c : text) offset_ += (static_cast<unsigned char>(c) & 0xC0) != 0x80 ? 1 : 0;
     empty_ = false;
   }
@@ -140,12 +150,16 @@ class CompletionForm final : public ContinuationForm {
         logprobs_(all.size(), CompletionLogprobs(request.names_tokens)),
         ids_(all.size()),
         echoed_(all.size(), !request.echo),
-        prompted_(all.size(), !request.returns_ids) {}
+        prompted_(all.size(), !request.returns_ids),
+        told_(all.size(), !request.asked.prompt_logprobs) {}
 
   std::string piece(std::size_t number, std::string_view text, std::span<const SampledToken> tokens) override {
+    tell_prompt(number);
     if (request_.asked.logprobs) {
+      // Who asks for the prompt's logprobs counts the tokens behind it, as vLLM gives them: with the one that ends.
       for (const SampledToken& token : tokens)
-        if (!request_.asked.model->is_stop(token.id)) logprobs_[number].add(*request_.asked.model, token);
+        if (request_.asked.prompt_logprobs || !request_.asked.model->is_stop(token.id))
+          logprobs_[number].add(*request_.asked.model, token);
     }
     if (returns_ids_)
       for (const SampledToken& token : tokens) ids_[number].push_back(token.id);
@@ -165,6 +179,12 @@ class CompletionForm final : public ContinuationForm {
   std::string error(const ReplyApiError& error) const override { return reply_error_json(ReplyApi::openai, error); }
 
  private:
+  /// The prompt's logprobs, once, before those of the reply.
+  void tell_prompt(std::size_t number) {
+    if (told_[number]) return;
+    told_[number] = true;
+    for (const SampledToken& token : all_[number]->prompt_told()) logprobs_[number].add(*request_.asked.model, token);
+  }
   /// The prompt's text, once.
   std::string echo(std::size_t number) {
     std::string text;
@@ -174,6 +194,7 @@ class CompletionForm final : public ContinuationForm {
     return text;
   }
   std::string choice(std::size_t number, const std::string& text, std::string_view reason) {
+    tell_prompt(number);
     JsonWriter made('{');
     made.number("index", static_cast<std::int64_t>(number))
         .text("text", text)
@@ -208,7 +229,7 @@ class CompletionForm final : public ContinuationForm {
   const bool returns_ids_;  ///< of the choices
   std::vector<CompletionLogprobs> logprobs_;
   std::vector<std::vector<TokenId>> ids_;  ///< those that are not told yet
-  std::vector<bool> echoed_, prompted_;
+  std::vector<bool> echoed_, prompted_, told_;
 };
 
 }  // namespace

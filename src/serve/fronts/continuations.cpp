@@ -97,6 +97,7 @@ Continuations continuations_of(const ContinuationsAsked& asked) {
       const ContinuationWish wish{.prompt = prompt,
                                   .sampling = &asked.sampling,
                                   .logprobs = asked.logprobs,
+                                  .prompt_logprobs = asked.prompt_logprobs,
                                   .grammar = asked.grammar,
                                   .choice = choice,
                                   .place = place};
@@ -176,8 +177,8 @@ Result<void> read_form(const Call& call, Value body, ContinuationsAsked& into) {
   return {};
 }
 
-Result<void> read_sampler(Value settings, ContinuationsAsked& into) {
-  Result<SamplingSettings> sampling = read_sampling(into.model->limits, settings);
+Result<void> read_sampler(Value settings, ContinuationsAsked& into, std::int64_t least_tokens) {
+  Result<SamplingSettings> sampling = read_sampling(into.model->limits, settings, least_tokens);
   if (!sampling) return sampling.error();
   if (Result<void> checked = check_ids(*into.model, *sampling); !checked) return checked;
   const Result<unsigned> choices = choices_of(settings);

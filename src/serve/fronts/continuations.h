@@ -23,6 +23,7 @@ struct ContinuationsAsked {
   std::vector<std::vector<TokenId>> prompts{};
   SamplingSettings sampling{};
   std::optional<unsigned> logprobs{};
+  bool prompt_logprobs = false;  ///< of the prompts' tokens, too
   std::shared_ptr<const std::string> grammar{};
   unsigned choices = 1;  ///< behind each prompt
   bool stream = false;
@@ -63,6 +64,6 @@ std::string logprob_json(double value);
 Result<void> read_form(const Call& call, Value body, ContinuationsAsked& into);
 /// What the sampler is asked for: its settings, how many choices, logprobs. Fails as read_sampling() and choices_of()
 /// do.
-Result<void> read_sampler(Value settings, ContinuationsAsked& into);
+Result<void> read_sampler(Value settings, ContinuationsAsked& into, std::int64_t least_tokens = 1);
 
 }  // namespace parlance::serve

@@ -1,6 +1,8 @@
 // Says errors.
 #include "serve/fronts/errors.h"
 
+#include <filesystem>
+
 #include "parlance/json_writer.h"
 #include "serve/fronts/client_words.h"
 #include "serve/fronts/routes.h"
@@ -87,8 +89,10 @@ ReplyApiError error_of(const Error& error) {
   if (!made.param.empty() && !made.message.starts_with(made.param)) made.message = made.param + ": " + made.message;
   const Location& where = error.where();
   if (where.line > 0) {
+    // a client learns the file's name, not in which folders the model is
+    const std::string name = std::filesystem::path(where.name).filename().string();
     made.message +=
-        " (" + where.name + ", line " + std::to_string(where.line) + ", column " + std::to_string(where.column) + ")";
+        " (" + name + ", line " + std::to_string(where.line) + ", column " + std::to_string(where.column) + ")";
   }
   if (const std::string hint = hint_for_client(error.hint()); !hint.empty()) made.message += "; " + hint;
   made.message = without_halves(std::move(made.message));

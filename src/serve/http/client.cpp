@@ -202,7 +202,8 @@ class Reply final : public HttpReply {
     buffer_.reserve(kPiece);  // bytes that are read at once
   }
   ~Reply() override {
-    if (parser_.is_done() && parser_.keep_alive() && buffer_.size() == 0) state_->keep(stream_.socket(), protocol_);
+    if (is_trusted_ && parser_.is_done() && parser_.keep_alive() && buffer_.size() == 0)
+      state_->keep(stream_.socket(), protocol_);
   }
   Reply(const Reply&) = delete;
   Reply& operator=(const Reply&) = delete;
@@ -231,6 +232,8 @@ class Reply final : public HttpReply {
     if (failed) throw failure_of(failed, state_->address, "in the header of its answer");
     co_return error_code();
   }
+
+  void distrust() override { is_trusted_ = false; }
 
   Task<std::string_view> read() override {
     if (piece_.empty()) piece_.resize(kPiece);
@@ -272,6 +275,7 @@ class Reply final : public HttpReply {
   beast::flat_buffer buffer_{kMostBuffered};
   http::response_parser<http::buffer_body> parser_;
   std::string piece_;
+  bool is_trusted_ = true;
 };
 
 /// Where the engine listens. A name costs a thread, in which Boost asks for it; an address does not.

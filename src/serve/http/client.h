@@ -82,6 +82,8 @@ class HttpReply {
   virtual std::string_view header(std::string_view name) const = 0;
   /// The next piece of the body, valid until the next call; "" at its end. Throws EngineFailure.
   virtual Task<std::string_view> read() = 0;
+  /// Its connection carries no further request: who sent this answer may close it at any time.
+  virtual void distrust() = 0;
   /// All of the body. Throws EngineFailure, also if it is larger than this.
   Task<std::string> read_all(std::size_t most = std::size_t{64} << 20);
 };

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "serve/models/probe_text.h"
+#include "serve/models/text_check.h"
 
 namespace parlance::serve {
 
@@ -69,11 +70,11 @@ EngineFailure unfit(std::string message, std::string code) {
 }
 
 /// Clients know by these words that they have to shorten the conversation: "prompt is too long: N tokens > M maximum"
-/// is Anthropic's, "maximum context length is" OpenAI's.
+/// is Anthropic's, "maximum context length is M tokens … resulted in N tokens" OpenAI's.
 EngineFailure too_long(std::int64_t size, std::int64_t most, std::string_view why) {
-  const std::string limit = std::to_string(most);
-  return unfit("prompt is too long: " + std::to_string(size) + " tokens > " + limit +
-                   " maximum. This model's maximum context length is " + limit + " tokens" + std::string(why),
+  const std::string limit = std::to_string(most), tokens = std::to_string(size) + " tokens";
+  return unfit("prompt is too long: " + tokens + " > " + limit + " maximum. This model's maximum context length is " +
+                   limit + " tokens" + std::string(why) + " Your messages resulted in " + tokens + ".",
                std::string(kTooLong));
 }
 
@@ -92,6 +93,20 @@ std::optional<std::int64_t> context_setting(const HttpAddress& address) {
   std::int64_t context = 0;
   std::from_chars(said.data(), said.data() + said.size(), context);
   return context > 0 ? std::optional(context) : std::nullopt;
+}
+
+/// What it makes of text, once: the same model's first token does not change. An engine that cannot count now may
+/// later.
+Task<std::string> look_at_text(const ServedModel& model, EngineInfo& info) {
+  const std::shared_ptr<const EngineInfo> before = model.backend->info();
+  if (!info.first && before && before->model == info.model) info.first = before->first;
+  if (info.first) co_return std::string();
+  try {
+    co_return co_await find_first_token(model, info);
+  } catch (const EngineFailure& failure) {
+    if (failure.kind() != EngineFailure::Kind::status && failure.kind() != EngineFailure::Kind::garbage) throw;
+  }
+  co_return std::string();
 }
 
 }  // namespace
@@ -114,6 +129,10 @@ Task<std::vector<std::string>> check_engine(const ServedModel& model) {
     bool told = co_await compare(model, plain);
     if (told) told = co_await compare(model, control);
     if (!told) warnings.push_back("this engine does not tell its tokens: nobody has compared its tokenizer with ours");
+  }
+  if (!facts.takes_ids) {
+    std::string warning = co_await look_at_text(model, info);
+    if (!warning.empty()) warnings.push_back(std::move(warning));
   }
   model.backend->remember(std::move(info));
   co_return warnings;
@@ -194,6 +213,13 @@ Task<GenerationEnd> generate_in_form(const ServedModel& model, const Generation&
   co_return co_await with_patience(model.patience, sink, ask);
 }
 
+/// Of an engine that has stopped taking ids: nobody has looked at what it makes of text.
+Task<> learn_first(const ServedModel& model) {
+  EngineInfo info = *model.backend->info();
+  co_await look_at_text(model, info);
+  model.backend->remember(std::move(info));
+}
+
 }  // namespace
 
 Task<GenerationEnd> generate(const ServedModel& model, const Generation& generation, const TokenSink& sink) {
@@ -222,12 +248,14 @@ Task<GenerationEnd> generate(const ServedModel& model, const Generation& generat
     }
     if (has_begun || !co_await model.backend->has_stopped_taking_ids(*failure)) std::rethrow_exception(failed);
     check_form(generation, true);
+    co_await learn_first(model);
   }
   std::string text;
   Generation asked = generation;
   asked.as_text = true;
   if (asked.text.empty()) asked.text = text = text_of_ids(*model.tokenizer, asked.ids);
-  asked.text = without_first(asked.text, model, generation, info->first);
+  const std::shared_ptr<const EngineInfo> known = backend.info();
+  asked.text = without_first(asked.text, model, generation, known->first.value_or(-1));
   co_return co_await generate_in_form(model, asked, sink, info->context);
 }
 

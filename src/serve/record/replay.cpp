@@ -314,7 +314,7 @@ void Replay::continuation(const Line& line, const std::shared_ptr<const ServedMo
   Document body;
   if (Result<void> parsed = body.parse(record["request"].text()); !parsed) return failed(parsed.error());
   const bool generate = record["api"].text() == "generate";
-  const Result<SamplingSettings> sampling = read_sampling(generate ? body.root()["sampling_params"] : body.root());
+  const Result<SamplingSettings> sampling = read_sampling(generate ? body.root()["sampling_params"] : body.root(), 0);
   if (!sampling) return failed(sampling.error());
   const Result<std::vector<std::vector<TokenId>>> prompts =
       read_prompts(body.root()[generate ? "token_ids" : "prompt"], *model);

@@ -2,7 +2,9 @@
 #include "serve/sessions/go_on.h"
 
 #include <algorithm>
+#include <filesystem>
 
+#include "base/ascii.h"
 #include "base/utf8.h"
 #include "parlance/json.h"
 #include "parlance/sampled_reply.h"
@@ -25,7 +27,8 @@ PrefixBreak break_of(const PrefixDifference& found, std::size_t ids) {
       .sentence = found.sentence(), .path = found.changed_input, .cause = std::string(name_of(found.cause))};
   if (made.path.empty()) made.path = found.after.path.empty() ? found.before.path : found.after.path;
   const Location& place = found.after.place;
-  if (place.line > 0) made.template_place = place.name + ":" + std::to_string(place.line);
+  if (place.line > 0)  // without the folders, which concern no client
+    made.template_place = std::filesystem::path(place.name).filename().string() + ":" + std::to_string(place.line);
   made.kept = std::min(found.token, ids);
   made.lost = ids - made.kept;
   return made;
@@ -143,6 +146,50 @@ std::shared_ptr<const Held> longest_turn(const Sessions& sessions, const Message
   return other != nullptr && (own == nullptr || has_ids_of(*other, *own)) ? other : own;
 }
 
+/// Has the client this turn? What one was told is not for the others.
+bool is_own(const Held& held, const SessionHints& hints) {
+  return hints.session.empty() ? !held.named : held.id == hints.session;
+}
+
+/// Do these have a message of the assistant with this text?
+bool have_text(std::span<const Value> messages, std::string_view text) {
+  return std::ranges::any_of(messages, [text](const Value& one) {
+    return one["role"].text() == "assistant" && text_for_keys(one["content"]) == text;
+  });
+}
+
+/// Whether the texts beside calls that the request has are those of the turn, and those that it lacks were left out:
+/// some clients have them as messages behind the results.
+bool has_no_other_texts(const Conversation& conversation, const Held& held) {
+  const std::span<const Value> asked = conversation.messages().items();
+  const std::span<const Value> known = held.session.conversation().messages().items();
+  for (std::size_t at = 0; at < std::min(held.messages, asked.size()); ++at) {
+    if (asked[at]["tool_calls"].items().empty()) continue;
+    const bool is_reply = at + 1 == held.messages;
+    if (!is_reply && at >= known.size()) return false;
+    const std::string text = text_for_keys(asked[at]["content"]);
+    const std::string own =
+        is_reply ? std::string(ascii::trimmed(held.reply.content)) : text_for_keys(known[at]["content"]);
+    if (text != own && (!text.empty() || have_text(asked.subspan(at + 1), own))) return false;
+  }
+  return true;
+}
+
+/// A turn of a longer beginning than `known` has, in which the client left out texts beside calls, as some do.
+std::shared_ptr<const Held> turn_without_texts(const Sessions& sessions, const MessageKeys& keys,
+                                               const Conversation& conversation, const Held* known,
+                                               const SessionHints& hints,
+                                               const std::shared_ptr<const ServedModel>& model) {
+  const std::vector<bool> ends = replies_among(conversation);
+  const std::size_t least = known == nullptr ? 0 : known->messages;
+  for (std::size_t at = std::min(ends.size(), keys.without_texts.size()); at > least; --at) {
+    if (!ends[at - 1]) continue;
+    std::shared_ptr<const Held> held = sessions.by_calls(model, keys.without_texts[at - 1]);
+    if (held != nullptr && is_own(*held, hints) && has_no_other_texts(conversation, *held)) return held;
+  }
+  return nullptr;
+}
+
 /// Does the request have the turn's conversation at its beginning?
 bool has_all(const MessageKeys& keys, const Held& held) {
   return held.messages > 0 && held.messages <= keys.whole.size() && keys.whole[held.messages - 1] == held.key;
@@ -157,9 +204,12 @@ Found find(const Sessions& sessions, const MessageKeys& keys, const Key& variabl
     }
   }
   std::vector<bool> ends = replies_among(conversation);
-  if (std::shared_ptr<const Held> held = longest_turn(sessions, keys, ends, hints, model)) {
-    const bool exact = held->variables == variables;
-    return {std::move(held), exact};
+  std::shared_ptr<const Held> longest = longest_turn(sessions, keys, ends, hints, model);
+  if (auto longer = turn_without_texts(sessions, keys, conversation, longest.get(), hints, model))
+    longest = std::move(longer);
+  if (longest != nullptr) {
+    const bool exact = longest->variables == variables;
+    return {std::move(longest), exact};
   }
   const bool goes_on = std::find(ends.begin(), ends.end(), true) != ends.end();
   if (!hints.session.empty() && goes_on) {
@@ -183,8 +233,7 @@ std::shared_ptr<const Held> with_other_reply(const Sessions& sessions, const Mes
   for (std::size_t at = std::max<std::size_t>(known, 1); at < replies.size(); ++at) {
     if (!replies[at]) continue;
     std::shared_ptr<const Held> held = sessions.by_question(model, keys.whole[at - 1]);
-    const bool is_own = held && (hints.session.empty() ? !held->named : held->id == hints.session);
-    return is_own ? held : nullptr;
+    return held && is_own(*held, hints) ? held : nullptr;
   }
   return nullptr;
 }
@@ -223,7 +272,10 @@ std::optional<PreparedPrompt> prepare_behind(const std::shared_ptr<Held>& held, 
   const SameReply same = held->start ? same_reply(*held) : SameReply();
   const Message reply = reply_in_request(*held, request.conversation, behind - 1);
   if (!extend_by(held->session, *held, reply, more, same)) return std::nullopt;
-  MessageKeys keys{.whole = {held->key}, .without_system = {held->key_without_system}, .before = held->messages - 1};
+  MessageKeys keys{.whole = {held->key},
+                   .without_system = {held->key_without_system},
+                   .without_texts = {held->key_without_texts},
+                   .before = held->messages - 1};
   add_keys(keys, request.conversation, behind);
   return PreparedPrompt{.session = std::move(held->session),
                         .from = held,

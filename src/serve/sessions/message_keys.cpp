@@ -19,7 +19,7 @@ namespace {
 
 /// The text of a content that is a string or a list of parts of text; other parts as JSON. A string that is one piece
 /// is not copied; others lie in `room`.
-std::string_view text_of(Value content, std::string& room) {
+std::string_view keyed_text(Value content, std::string& room) {
   if (content.is_leaf() && content.is_string()) return content.text();
   std::string& text = room;
   if (content.is_string()) return text = whole_text(content);
@@ -57,7 +57,7 @@ std::string said_by_assistant(std::string_view content, std::string calls) {
   return JsonWriter('{').text("content", ascii::trimmed(content)).raw("calls", calls).take();
 }
 
-std::string said_by_assistant(Value message) {
+std::string calls_of(Value message) {
   JsonWriter calls('[');
   for (const Value& call : message["tool_calls"].items()) {
     const Value custom = call["custom"];
@@ -70,15 +70,29 @@ std::string said_by_assistant(Value message) {
     add_call(calls, call["function"]["name"].text(),
              arguments.is_string() ? plain_arguments(whole_text(arguments)) : plain_arguments(arguments));
   }
-  std::string room;
-  return said_by_assistant(text_of(message["content"], room), calls.take());
+  return calls.take();
 }
 
-/// Clients have a character that was cut as U+FFFD.
-std::string said_by_assistant(const ReplyMessage& reply) {
+std::string calls_of(const ReplyMessage& reply) {
   JsonWriter calls('[');
   for (const ReplyCall& call : reply.calls) add_call(calls, utf8::repair(call.name), plain_arguments(call.arguments));
-  return said_by_assistant(utf8::repair(reply.content), calls.take());
+  return calls.take();
+}
+
+/// Of one message.
+struct OwnKeys {
+  explicit OwnKeys(const Key& both) : whole(both), without_text(both) {}
+  OwnKeys(Key first, Key second) : whole(std::move(first)), without_text(std::move(second)) {}
+  Key whole, without_text;
+};
+
+OwnKeys own_keys_of_assistant(Value message) {
+  std::string room;
+  const std::string_view text = ascii::trimmed(keyed_text(message["content"], room));
+  const std::string calls = calls_of(message);
+  const Key whole = sha256(said_by_assistant(text, calls));
+  if (text.empty() || message["tool_calls"].items().empty()) return OwnKeys(whole);
+  return {whole, sha256(said_by_assistant("", calls))};
 }
 
 /// The members of a result that clients and templates do not agree on are left out: ids are made up anew.
@@ -89,7 +103,7 @@ std::string said_by_others(Value message) {
     const std::string_view name = member.key.text();
     if (name == "tool_call_id" || name == "id") continue;
     if (name == "content")
-      text.text(name, text_of(member.value, room));
+      text.text(name, keyed_text(member.value, room));
     else
       text.raw(name, json_text(member.value));
   }
@@ -100,29 +114,41 @@ std::string said_by_others(Value message) {
 
 MessageKeys message_keys(const Conversation& conversation, std::string_view owner) {
   const Key start = sha256(owner);
-  MessageKeys keys{.whole = {start}, .without_system = {start}};
+  MessageKeys keys{.whole = {start}, .without_system = {start}, .without_texts = {start}};
   add_keys(keys, conversation, 0);
-  keys.whole.erase(keys.whole.begin());
-  keys.without_system.erase(keys.without_system.begin());
+  for (std::vector<Key>* const one : {&keys.whole, &keys.without_system, &keys.without_texts}) one->erase(one->begin());
   return keys;
 }
 
 void add_keys(MessageKeys& keys, const Conversation& conversation, std::size_t from) {
-  Key whole = keys.whole.back(), rest = keys.without_system.back();
+  Key whole = keys.whole.back(), rest = keys.without_system.back(), without_texts = keys.without_texts.back();
   const std::span<const Value> messages = conversation.messages().items();
   for (const Value& message : messages.subspan(std::min(from, messages.size()))) {
     const std::string_view role = message["role"].text();
-    const std::string said = role == "assistant" ? said_by_assistant(message) : said_by_others(message);
-    const Key own = sha256(said);
-    whole = sha256(whole + own);
-    if (role != "system" && role != "developer") rest = sha256(rest + own);
+    const OwnKeys own = role == "assistant" ? own_keys_of_assistant(message) : OwnKeys(sha256(said_by_others(message)));
+    whole = sha256(whole + own.whole);
+    if (role != "system" && role != "developer") rest = sha256(rest + own.whole);
+    if (!without_texts.empty()) without_texts = sha256(without_texts + own.without_text);
     keys.whole.push_back(whole);
     keys.without_system.push_back(rest);
+    keys.without_texts.push_back(without_texts);
   }
 }
 
+/// Clients have a character that was cut as U+FFFD.
 Key key_after(const Key& before, const ReplyMessage& reply) {
-  return sha256(before + sha256(said_by_assistant(reply)));
+  return sha256(before + sha256(said_by_assistant(utf8::repair(reply.content), calls_of(reply))));
+}
+
+Key key_after_without_text(const Key& before, const ReplyMessage& reply) {
+  if (before.empty()) return {};
+  return reply.calls.empty() ? key_after(before, reply)
+                             : sha256(before + sha256(said_by_assistant("", calls_of(reply))));
+}
+
+std::string text_for_keys(Value content) {
+  std::string room;
+  return std::string(ascii::trimmed(keyed_text(content, room)));
 }
 
 Key variables_key(const Conversation& conversation) {

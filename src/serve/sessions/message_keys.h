@@ -2,7 +2,7 @@
 //
 // A conversation's key is a hash over its messages in order, so that the key of its beginning is found on the way. What
 // clients change of a reply that they send back does not count: its reasoning, the ids of its calls, blanks around its
-// content, whether arguments are a string or an object.
+// content, whether arguments are a string or an object. Whether they left out a text beside calls has keys of its own.
 #pragma once
 #include <string>
 #include <string_view>
@@ -20,7 +20,9 @@ using Key = std::string;
 struct MessageKeys {
   std::vector<Key> whole;
   std::vector<Key> without_system;  ///< the same without the system messages, which clients change between turns
-  std::size_t before = 0;           ///< messages before the first of these keys
+  /// The same without the texts beside calls, which some clients leave out. Empty keys: they are not known.
+  std::vector<Key> without_texts;
+  std::size_t before = 0;  ///< messages before the first of these keys
   std::size_t messages() const { return before + whole.size(); }
 };
 
@@ -30,6 +32,10 @@ MessageKeys message_keys(const Conversation& conversation, std::string_view owne
 void add_keys(MessageKeys& keys, const Conversation& conversation, std::size_t from);
 /// The key after a reply to a conversation whose key is `before`.
 Key key_after(const Key& before, const ReplyMessage& reply);
+/// The same without a text beside calls; empty if `before` is.
+Key key_after_without_text(const Key& before, const ReplyMessage& reply);
+/// The text of a message's content as it counts for keys: without blanks around it.
+std::string text_for_keys(Value content);
 /// Of everything but the messages: tools, documents, variables.
 Key variables_key(const Conversation& conversation);
 

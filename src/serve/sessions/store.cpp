@@ -50,6 +50,7 @@ std::string name_of_key(const Key& key) { return "k" + key; }
 std::string name_of_key_in(const Key& key, std::string_view session) { return "n" + key + std::string(session); }
 std::string name_of_rest(const Key& key_without_system) { return "w" + key_without_system; }
 std::string name_of_question(const Key& question) { return "q" + question; }
+std::string name_of_calls(const Key& key_without_texts) { return "c" + key_without_texts; }
 std::string name_of_session(std::string_view id, std::string_view owner) {
   return "s" + sha256(owner) + std::string(id);
 }
@@ -93,6 +94,8 @@ SessionStore::SessionStore(std::size_t most, std::size_t most_bytes) : most_(mos
 void SessionStore::keep(std::shared_ptr<const Held> held, std::string_view owner) {
   std::vector<std::string> names = names_of(*held, owner);
   if (!held->question.empty()) names.push_back(name_of_question(held->question));
+  if (!held->key_without_texts.empty() && held->key_without_texts != held->key)
+    names.push_back(name_of_calls(held->key_without_texts));
   put(held, std::move(names), [](bool) { return true; });
 }
 

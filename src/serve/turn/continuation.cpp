@@ -53,7 +53,8 @@ Task<> Continuation::run(const Take& take) {
                               .stop_texts = model_->stop_texts,
                               .choice = wish_.choice,
                               .place = wish_.place.get(),
-                              .logprobs = wish_.logprobs};
+                              .logprobs = wish_.logprobs,
+                              .prompt_told = wish_.prompt_logprobs ? &prompt_told_ : nullptr};
   end_ = co_await generate(*model_, generation, sink);
   const std::string rest = finish();
   if (!rest.empty()) co_await take(rest, {});

@@ -21,6 +21,7 @@ struct ContinuationWish {
   std::span<const TokenId> prompt{};  ///< must outlive the continuation, as all that this refers to
   const SamplingSettings* sampling = nullptr;
   std::optional<unsigned> logprobs{};            ///< alternatives of each token; unset: no logprobs
+  bool prompt_logprobs = false;                  ///< those of the prompt's tokens, too
   std::shared_ptr<const std::string> grammar{};  ///< in the engine's syntax; null: none
   unsigned choice = 0;                           ///< of those behind the same prompt
   RequestPlace place{};                          ///< of the request
@@ -45,6 +46,8 @@ class Continuation {
   const std::vector<TokenId>& sampled() const { return sampled_; }
   const std::string& sampled_text() const { return sampled_text_; }  ///< of an engine that gives no ids
   const std::vector<std::optional<double>>& logprobs() const { return logprobs_; }
+  /// The prompt's tokens with their logprobs, if they were wished for, from the first take on.
+  const std::vector<SampledToken>& prompt_told() const { return prompt_told_; }
   const std::optional<std::string>& stop_text() const { return stops_.found(); }
   const GenerationEnd& end() const { return end_; }
   void set_length(bool length) { end_.length = length; }
@@ -61,6 +64,7 @@ class Continuation {
   std::string text_, sampled_text_;
   std::vector<TokenId> sampled_;
   std::vector<std::optional<double>> logprobs_;
+  std::vector<SampledToken> prompt_told_;
   std::size_t tokens_ = 0;
   bool ended_ = false;
   GenerationEnd end_;

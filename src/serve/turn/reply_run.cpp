@@ -60,6 +60,7 @@ void ReplyRun::take_one(const SampledToken& token) {
 
 /// What is kept of a token.
 void ReplyRun::note(const SampledToken& token) {
+  into_.has_logprobs = into_.has_logprobs || token.logprob;
   if (token.id < 0) {
     into_.sampled_text += token.text;
     ++text_tokens_;

@@ -37,6 +37,7 @@ struct ReplyResult {
   std::vector<TokenId> sampled{};
   std::string sampled_text{};                     ///< of an engine that gives no ids
   std::vector<std::optional<double>> logprobs{};  ///< of the sampled ids, each; empty where the engine tells none
+  bool has_logprobs = false;                      ///< of a token at least, also of an engine that gives no ids
   std::size_t reasoning_tokens = 0;
   TokenRange
       written{};  ///< tokens that the gateway wrote in the model's stead: those that close reasoning at its limit

@@ -151,32 +151,34 @@ std::shared_ptr<Held> Turn::held(std::optional<Message> reply, std::string respo
   Key key = key_after(keys.whole.empty() ? none : keys.whole.back(), result_.reply.message);
   TurnName name = turn_name(prompt_.id, response_id, choice_, key);
   Behind behind = prompt_.grown ? behind_of(*from, session, known) : Behind();
-  return std::make_shared<Held>(
-      Held{.id = prompt_.id,
-           .response_id = std::move(response_id),
-           .model = plan_->model,
-           .session = std::move(session),
-           .name = std::move(name),
-           .choice = choice_,
-           .named = prompt_.named,
-           .reply = std::move(*reply),
-           .written = result_.reply.written,
-           .start = ReplyStart{plan_->start.format, plan_->start.options},
-           .key = std::move(key),
-           .key_without_system =
-               key_after(keys.without_system.empty() ? none : keys.without_system.back(), result_.reply.message),
-           .question = keys.whole.empty() ? Key() : keys.whole.back(),
-           .variables = prompt_.variables,
-           .previous = from ? from->name : none,
-           .superseded = from ? from->previous : none,
-           .first = from ? (from->first.empty() ? from->name : from->first) : none,
-           .behind = std::move(behind),
-           .messages = keys.messages() + 1,
-           .own = prompt_.alone ? from->own : plan_->settings.own,
-           .text_bytes = bytes,
-           .turn = from ? from->turn + 1 : 1,
-           .with_tools = prompt_.with_tools,
-           .now = prompt_.now});
+  return std::make_shared<Held>(Held{
+      .id = prompt_.id,
+      .response_id = std::move(response_id),
+      .model = plan_->model,
+      .session = std::move(session),
+      .name = std::move(name),
+      .choice = choice_,
+      .named = prompt_.named,
+      .reply = std::move(*reply),
+      .written = result_.reply.written,
+      .start = ReplyStart{plan_->start.format, plan_->start.options},
+      .key = std::move(key),
+      .key_without_system =
+          key_after(keys.without_system.empty() ? none : keys.without_system.back(), result_.reply.message),
+      .question = keys.whole.empty() ? Key() : keys.whole.back(),
+      .key_without_texts =
+          key_after_without_text(keys.without_texts.empty() ? none : keys.without_texts.back(), result_.reply.message),
+      .variables = prompt_.variables,
+      .previous = from ? from->name : none,
+      .superseded = from ? from->previous : none,
+      .first = from ? (from->first.empty() ? from->name : from->first) : none,
+      .behind = std::move(behind),
+      .messages = keys.messages() + 1,
+      .own = prompt_.alone ? from->own : plan_->settings.own,
+      .text_bytes = bytes,
+      .turn = from ? from->turn + 1 : 1,
+      .with_tools = prompt_.with_tools,
+      .now = prompt_.now});
 }
 
 std::shared_ptr<const Held> Turn::without_reply() const {

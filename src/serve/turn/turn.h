@@ -83,6 +83,8 @@ class Turn {
   const std::string& sampled_text() const { return result_.sampled_text; }
   /// Of the sampled ids, each; empty where the engine tells none.
   const std::vector<std::optional<double>>& logprobs() const { return result_.logprobs; }
+  /// Of a token at least.
+  bool has_logprobs() const { return result_.has_logprobs; }
   /// Which of the sampled tokens the gateway wrote in the model's stead: those that close reasoning at its limit.
   TokenRange written() const { return result_.written; }
   std::size_t prompt_tokens() const { return plan_->prompt_tokens; }
