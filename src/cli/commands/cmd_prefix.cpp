@@ -363,6 +363,7 @@ Run declare_prefix(Options& app) {
   declare_template_options(app, c.prompt);
   declare_tokenizer_options(app, c.tokenizer);
   declare_request_options(app, c.prompt);
+  declare_prompt_end(app, c.prompt);
   declare_protection_options(app, c.tokenize);
   app.add_flag("--json", c.json, "Print the same as JSON");
   app.add_flag("--check", c.check, "Exit with 1 unless B begins with A; with --jsonl, in each row");

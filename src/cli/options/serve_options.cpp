@@ -188,6 +188,7 @@ void declare_model(Options& app, ModelWish& wish, ModelUse use) {
         .show_default();
   declare_limits_of_model(app, wish, use);
   declare_request_options(app, wish.served.prompt);
+  if (use == ModelUse::serve) declare_prompt_end(app, wish.served.prompt);
   declare_protection_options(app, wish.served.tokenize);
   declare_limits(app, wish.served.prompt);
 }
