@@ -35,15 +35,17 @@ constexpr Command kCommands[] = {
      "there is none: the template does not compile, or no answer could be rendered"},
     {"check", "Test the laws of a template and its replies on generated conversations", declare_check,
      "the format is verified, and every law that applies holds; with --jsonl: each turn reads back",
-     "with --jsonl: a turn does not read back, or as render; else a law is broken or could not be tested, or the "
-     "format is partial or missing (see parlance format)"},
+     "a law is broken or could not be tested, or the format is partial or missing (see parlance format); with --jsonl: "
+     "a "
+     "turn does not read back, or as render"},
     {"grammar", "Write a grammar that constrains a model to well-formed replies", declare_grammar, "written",
      "there is no such grammar: no value fits a schema, or the format has no way to do what was asked"},
     {"serve", "Serve a model's chats over HTTP, in front of an engine that takes token ids", declare_serve,
      "ended by SIGTERM or SIGINT", "the template does not compile"},
     {"agent", "Give a model a goal and a terminal in a sandbox, and see it through", declare_agent,
      "the goal is reached, and what was changed is verified",
-     "the model ended without verification; 5: the engine or the transcript failed; 130: it was stopped",
+     "the model ended without verification. Of this command alone: 5, the engine or the transcript failed; 130, it was "
+     "stopped",
      tell_agent_refused},
     {"replay", "Render and read the turns of a capture again, and compare", declare_replay,
      "every turn came out as it was recorded", "something came out otherwise"},

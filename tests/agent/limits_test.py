@@ -168,6 +168,18 @@ def check_tokens(checks: Checks, new: Callable[[], Run]) -> None:
     checks.equal((run.code, [one.body["n_predict"] for one in run.asked]), (4, [20]), "what is left is the smaller one")
 
 
+def check_opened_reply(checks: Checks, new: Callable[[], Run]) -> None:
+    """Each prompt opens a reply, also where a chat would open none: the model wrote behind the user's words."""
+    ends = []
+    for options in ((), ("--as-transformers",), ("--as-is",)):
+        run = new()
+        go(run, "true", options=options)
+        ends.append({run.speech.vocabulary.decode(one.prompt)[-22:] for one in run.asked})
+        checks.equal(run.code, 0, f"{options}: {run.errors[-300:]}")
+        run.check_replay(checks, f"{options}")
+    checks.equal(ends, [ends[0]] * 3, "the ends of the prompts")
+
+
 def check_silence(checks: Checks, new: Callable[[], Run]) -> None:
     """A reply without a word is sent back, three times."""
     for replies, code, turns in ((["", "Done."], 0, 2), ([""] * 9, 1, 4)):
@@ -284,6 +296,7 @@ def main() -> int:
             check_members,
             check_large_result,
             check_tokens,
+            check_opened_reply,
             check_silence,
             check_programs_output,
             check_approval_is_kept,

@@ -95,6 +95,18 @@ def test_every_option_is_described_once():
             assert not option["takes_value"] or option["placeholder"], (command["name"], option)
 
 
+def test_the_example_is_offered_where_it_stands_in_for_the_request():
+    # It was declared, and did nothing, in serve and agent, which have no request then, and in prefix, which compares two.
+    offered = [command["name"] for command in commands() if any("--example" in option["names"] for option in command["options"])]
+    assert offered == ["render", "tokens"], offered
+
+
+def test_an_agent_always_opens_a_reply():
+    # With --no-generation-prompt it sampled behind the user's words, and --continue failed at the first turn.
+    offered = {name for command in commands() if command["name"] == "agent" for option in command["options"] for name in option["names"]}
+    assert "--max-turns" in offered and not offered & {"--generation-prompt", "--no-generation-prompt", "--continue"}, offered
+
+
 # ---- lists
 
 def test_lists():

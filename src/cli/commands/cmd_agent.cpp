@@ -479,6 +479,11 @@ AgentEnd run_in(Parts& parts, const std::vector<std::string>& facts, std::option
   return end;
 }
 
+/// What parlance does with a chat by itself: without it, a prompt opens a reply only where it is told to.
+void open_replies(PromptOptions& prompt) {
+  if (prompt.as_is || prompt.as_transformers) prompt.generation_prompt = true;
+}
+
 /// Completes what the command line says. Returns the session's name. Fails with usage, file, and as take_over() does.
 Result<std::string> complete(AgentCommand& command) {
   if (Result<void> checked = check_options(command); !checked) return checked.error();
@@ -486,6 +491,7 @@ Result<std::string> complete(AgentCommand& command) {
   if (!system) return system.error();
   command.system = std::move(*system);
   command.resume = transcript_file(command.resume);
+  open_replies(command.model.served.prompt);
   Result<std::string> session = command.resume.empty() ? Result<std::string>(new_session()) : take_over(command);
   const BuiltinFormat* const format = find_format(command.model.served.prompt.wish.format);
   if (format != nullptr && has_interpreter(*format)) command.interpreter = true;

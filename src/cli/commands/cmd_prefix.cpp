@@ -326,7 +326,7 @@ Result<void> check_prefix_options(const PrefixCommand& command) {
   if (!command.after.empty())
     return usage("--jsonl reads one file, whose rows have two requests each, `a` and `b`, or a conversation",
                  "paste A B | jq -c -R 'split(\"\\t\") | {a: .[0] | fromjson, b: .[1] | fromjson}' makes one of two");
-  return check_no_example(command.prompt, "prefix");
+  return {};
 }
 
 int run_prefix(PrefixCommand& command) {
@@ -363,6 +363,7 @@ Run declare_prefix(Options& app) {
   declare_template_options(app, c.prompt);
   declare_tokenizer_options(app, c.tokenizer);
   declare_request_options(app, c.prompt);
+  declare_prompt_end(app, c.prompt);
   declare_protection_options(app, c.tokenize);
   app.add_flag("--json", c.json, "Print the same as JSON");
   app.add_flag("--check", c.check, "Exit with 1 unless B begins with A; with --jsonl, in each row");

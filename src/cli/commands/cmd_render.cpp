@@ -201,7 +201,9 @@ Run declare_render(Options& app) {
   app.add_option("CHAT", c.chat, "A chat request as JSON: messages, tools, ...; - or nothing for standard input")
       .placeholder("FILE");
   declare_template_options(app, c.prompt);
+  declare_example(app, c.prompt);
   declare_request_options(app, c.prompt);
+  declare_prompt_end(app, c.prompt);
   app.add_flag("--json", c.json, "Print text, spans, generation ranges and notes as JSON");
   app.add_flag("--html", c.html, "Print a page that shows where every byte came from");
   app.add_flag(

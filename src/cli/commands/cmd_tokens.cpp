@@ -365,7 +365,9 @@ Run declare_tokens(Options& app) {
       .placeholder("FILE");
   declare_template_options(app, c.prompt);
   declare_tokenizer_options(app, c.tokenizer);
+  declare_example(app, c.prompt);
   declare_request_options(app, c.prompt);
+  declare_prompt_end(app, c.prompt);
   declare_protection_options(app, c.tokenize);
   app.add_flag("--add-special-tokens", c.tokenize.add_special_tokens,
                "Add the tokens that the tokenizer puts around a text, unless the template wrote them");

@@ -350,8 +350,11 @@ void declare_effort(Options& app, PromptOptions& c) {
       .check(doubt_of_effort);
 }
 
-void declare_request_options(Options& app, PromptOptions& c) {
+void declare_example(Options& app, PromptOptions& c) {
   app.add_flag("--example", c.example, "With -f: render the format's example in place of CHAT");
+}
+
+void declare_request_options(Options& app, PromptOptions& c) {
   app.add_flag("--as-is", c.as_is,
                "Pass the request's members to the template as its variables, unchanged (all but id)");
   app.add_flag("--as-transformers", c.as_transformers,
@@ -371,11 +374,14 @@ void declare_request_options(Options& app, PromptOptions& c) {
       .placeholder("PASS[:ARGUMENT]")
       .one_value();
   app.add_flag("--no-adapt", c.no_adapt, "Do not choose passes by what the template can show");
+  app.add_option("--now", c.now, "The time that strftime_now prints, e.g. 2026-03-14T15:09:26").placeholder("TIME");
+}
+
+void declare_prompt_end(Options& app, PromptOptions& c) {
   app.add_flag("--generation-prompt", c.generation_prompt, "Open an assistant turn at the end");
   app.add_flag("--no-generation-prompt", c.no_generation_prompt,
                "Do not open one; by default as the request says, else on unless\nthe last message is the assistant's");
   app.add_flag("--continue", c.continue_last, "Leave the last assistant message open, cut after its last byte");
-  app.add_option("--now", c.now, "The time that strftime_now prints, e.g. 2026-03-14T15:09:26").placeholder("TIME");
 }
 
 void declare_limits(Options& app, PromptOptions& c) {

@@ -36,6 +36,10 @@ struct PromptOptions {
 /// Declares the options: first those that choose a template, then those of requests and prompts, then limits.
 void declare_template_options(Options& app, PromptOptions& options);
 void declare_request_options(Options& app, PromptOptions& options);
+/// Whether the prompt opens a reply, for all commands but the agent, whose prompts always do.
+void declare_prompt_end(Options& app, PromptOptions& options);
+/// --example, for commands that take one request.
+void declare_example(Options& app, PromptOptions& options);
 /// --reasoning-effort, one of declare_request_options(), for commands that take no others of these.
 void declare_effort(Options& app, PromptOptions& options);
 void declare_limits(Options& app, PromptOptions& options);

@@ -188,6 +188,7 @@ void declare_model(Options& app, ModelWish& wish, ModelUse use) {
         .show_default();
   declare_limits_of_model(app, wish, use);
   declare_request_options(app, wish.served.prompt);
+  if (use == ModelUse::serve) declare_prompt_end(app, wish.served.prompt);
   declare_protection_options(app, wish.served.tokenize);
   declare_limits(app, wish.served.prompt);
 }
@@ -197,9 +198,10 @@ void declare_server(Options& app, ServerWish& wish) {
   add_number(app, "--port", wish.port, "The port; 0: any free one", std::numeric_limits<std::uint16_t>::max());
   add_number(app, "--threads", wish.threads, "Threads; by default one for each core", kMostThreads);
   app.add_option("--api-key-file", wish.api_key_file, "Keys that clients must send, one a line").placeholder("FILE");
-  app.add_option("--allow-host", wish.allow_host,
-                 "A name by which clients, or web pages of which, may ask a server on the loopback besides the "
-                 "machine's own: that of a proxy in front. May be repeated")
+  app.add_option(
+         "--allow-host", wish.allow_host,
+         "Another name by which a server on the loopback may be asked, by clients and by web pages of that name: "
+         "the name of a proxy in front. May be repeated")
       .placeholder("NAME")
       .one_value()
       .check(wrong_host);
