@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 import parlance
 import pytest
+from parlance._known import Conversations
 
 WITHOUT_GIL = not getattr(sys, "_is_gil_enabled", lambda: True)()
 
@@ -239,6 +240,26 @@ def test_threads_unpickle_losses() -> None:
 
     at_once(*[lambda number=number: work(number) for number in range(THREADS)])  # type: ignore[misc]
     assert loss.subject == subject.decode()
+
+
+def test_threads_share_what_a_renderer_knows() -> None:
+    known = Conversations(most=3000)
+    interval = sys.getswitchinterval()
+
+    def work(thread: int) -> None:
+        tools = [{"type": "function", "function": {"name": f"look_{thread}"}}]
+        for number in range(1500):
+            ids, messages = [thread, number % 20] * 50, [{"role": "user", "content": f"{thread} {number % 20}"}]
+            known.add(ids, messages, tools)
+            assert known.get(ids) in [((messages[0],), tools), (None, None)]  # others may have taken its place
+            assert len(known) <= 31 and len(known.copy()) <= 31
+
+    sys.setswitchinterval(1e-6)
+    try:
+        at_once(*[lambda thread=thread: work(thread) for thread in range(THREADS)])  # type: ignore[misc]
+    finally:
+        sys.setswitchinterval(interval)
+    assert len(known) == 30
 
 
 # ---- what one thread at a time may use
