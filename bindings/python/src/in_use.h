@@ -44,6 +44,8 @@ class InUse {
     return {};
 #endif
   }
+  /// Ends what enter() began, of which nobody keeps what came back.
+  void leave() const { used_in_.store(0); }
 
  private:
   mutable std::atomic<unsigned> used_in_ = 0;  ///< process_number(); 0: nobody uses it

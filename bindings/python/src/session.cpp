@@ -209,9 +209,18 @@ nb::str advise(PyTokenSession& self, nb::handle messages) {
   return text_to_python(advice_of(self.switches));
 }
 
+/// For `with`, whose steps in and out of C++ no signal comes between, as it may between those of a lock's own methods.
+void bind_in_use(nb::module_& module) {
+  nb::class_<InUse>(module, "_InUse", "Whether a session is in use. Entered a second time, it raises RuntimeError.")
+      .def(nb::init<>())
+      .def("__enter__", [](const InUse& one) { (void)one.enter("session").release(); })
+      .def("__exit__", [](const InUse& one, const nb::args& /*raised*/) { one.leave(); });
+}
+
 }  // namespace
 
 void bind_session(nb::module_& module) {
+  bind_in_use(module);
   nb::class_<PyTokenSession>(module, "_TokenSession")
       .def("ids",
            [](const PyTokenSession& s) {

@@ -297,7 +297,7 @@ def refused_or(work: Callable[[], Any], error: type[Exception] = RuntimeError) -
     try:
         work()
     except error as refusal:
-        assert "in use already" in str(refusal) or "in another thread" in str(refusal), refusal
+        assert "in use already" in str(refusal), refusal
         return False
     return True
 
