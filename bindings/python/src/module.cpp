@@ -9,7 +9,20 @@
 
 namespace nb = nanobind;
 
+namespace {
+
+/// As CPython itself does from 3.12 on. Before, it would load the module into a sub-interpreter, whose end would take
+/// the classes away from all others.
+void refuse_subinterpreter() {
+  if (PyInterpreterState_GetID(PyInterpreterState_Get()) == 0) return;
+  PyErr_SetString(PyExc_ImportError, "module parlance._core does not support loading in subinterpreters");
+  throw nb::python_error();
+}
+
+}  // namespace
+
 NB_MODULE(_core, module) {
+  refuse_subinterpreter();
   // Templates and tokenizers that Python keeps until it ends are no leaks.
   nb::set_leak_warnings(false);
   nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {

@@ -107,6 +107,33 @@ def test_a_name_of_the_package_is_looked_up_once() -> None:
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
 
 
+def test_a_sub_interpreter_is_refused_and_does_no_harm() -> None:
+    within = f"""
+import sys
+sys.path[:] = {sys.path!r}
+try:
+    import parlance
+except ImportError as error:
+    assert "does not support loading in subinterpreters" in str((error, error.__cause__)), error
+else:
+    raise AssertionError("it was imported")
+"""
+    code = f"""
+import sys
+interpreters = __import__("_interpreters" if sys.version_info >= (3, 13) else "_xxsubinterpreters")
+import parlance
+for isolated in (True, False):
+    name = "isolated" if isolated else "legacy"
+    one = interpreters.create(name) if sys.version_info >= (3, 13) else interpreters.create(isolated=isolated)
+    failed = interpreters.run_string(one, {within!r})
+    assert failed is None, failed
+    interpreters.destroy(one)
+    assert parlance.Template.builtin("chatml").render([{{"role": "user", "content": "Hi"}}]).text
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+
+
 # ---- what any thread may use
 
 
