@@ -77,6 +77,8 @@ _OTHER_TOKENS = (
     "the message that goes on cannot be followed by others: the template writes it as a reply begins, but this tokenizer makes other "
     "tokens of the opening where text follows it, so that there is no prompt whose reply it is"
 )
+# Of a child of fork(): those that a thread of its parent was changing. They may be half changed, and are not destroyed.
+_LEFT: list[_TokenSession] = []
 # What _replay() makes anew.
 _REPLAYED = ("_session", "_first", "_started", "_steps", "_reader", "_is_stale", "_is_torn")
 # Members of a message that are read of a reply.
@@ -586,6 +588,8 @@ class Session:
     def _mend(self) -> None:
         """After a call that has not come to its end: the ids are made anew of the steps, which are whole."""
         if self._is_torn:
+            if self._session._is_left():
+                _LEFT.append(self._session)
             self._replay(self._steps)
 
     @alone

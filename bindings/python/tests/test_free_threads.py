@@ -78,6 +78,15 @@ def meanwhile(change: Callable[[], Any]) -> Iterator[None]:
         other.join()
 
 
+@pytest.fixture
+def quick_switches() -> Iterator[None]:
+    """Another thread has its turn as often as can be."""
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(interval)
+
+
 # ---- the interpreter
 
 
@@ -269,9 +278,8 @@ def test_threads_unpickle_losses() -> None:
     assert loss.subject == subject.decode()
 
 
-def test_threads_share_what_a_renderer_knows() -> None:
+def test_threads_share_what_a_renderer_knows(quick_switches: None) -> None:
     known = Conversations(most=3000)
-    interval = sys.getswitchinterval()
 
     def work(thread: int) -> None:
         tools = [{"type": "function", "function": {"name": f"look_{thread}"}}]
@@ -281,12 +289,26 @@ def test_threads_share_what_a_renderer_knows() -> None:
             assert known.get(ids) in [((messages[0],), tools), (None, None)]  # others may have taken its place
             assert len(known) <= 31 and len(known.copy()) <= 31
 
-    sys.setswitchinterval(1e-6)
-    try:
-        at_once(*[lambda thread=thread: work(thread) for thread in range(THREADS)])  # type: ignore[misc]
-    finally:
-        sys.setswitchinterval(interval)
+    at_once(*[lambda thread=thread: work(thread) for thread in range(THREADS)])  # type: ignore[misc]
     assert len(known) == 30
+
+
+def test_a_tokenizer_is_asked_for_its_method_while_another_thread_uninstalls() -> None:
+    class Templated:
+        def apply_chat_template(self) -> str:
+            return "its own"
+
+    class Members(dict[str, Any]):
+        """Another thread takes the method off as soon as somebody has seen that it is there."""
+
+        def __contains__(self, name: object) -> bool:
+            is_there = super().__contains__(name)
+            self.pop("_parlance_installed", None)
+            return is_there
+
+    tokenizer = parlance.install(Templated())
+    tokenizer.__dict__ = Members(vars(tokenizer))
+    assert tokenizer.apply_chat_template.__name__ == "apply_chat_template"
 
 
 # ---- what one thread at a time may use
