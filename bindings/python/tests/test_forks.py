@@ -144,3 +144,15 @@ def test_a_child_goes_on_with_a_session_that_a_thread_was_in(name: str) -> None:
         go.set()
         other.join()
     assert len(session) > len(before.ids)
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_children_use_a_reader_that_threads_wait_for(busy: Callable[[Callable[[int], Any]], None]) -> None:
+    reader = parlance.ReplyReader("chatml")
+    busy(lambda number: reader.feed("é" * (number % 50)))
+    until = time.monotonic() + 4
+    children = 0
+    while time.monotonic() < until and children < 40:
+        assert child_ends(lambda: (reader.feed("é"), reader.copy().finish())), children
+        children += 1
+    assert children
