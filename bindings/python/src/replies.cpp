@@ -51,8 +51,9 @@ class TokenFormats {
  public:
   static CompiledReplyFormat get(const CompiledReplyFormat& format, const std::vector<std::string>& ends,
                                  const std::shared_ptr<const Tokenizer>& tokenizer) {
-    static auto* const only = new TokenFormats;  // a reader may be made until Python ends
     const std::lock_guard lock(own_lock(OwnLock::formats));
+    static auto* const only =
+        new TokenFormats;  // a reader may be made until Python ends; fork() waits until it is there
     std::vector<Known>& known = only->known_;
     for (const Known& one : known) {
       if (&one.format.source() == &format.source() && one.ends == ends && one.is_for(tokenizer)) return one.made;
