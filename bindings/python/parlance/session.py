@@ -277,7 +277,6 @@ class Session:
     def __len__(self) -> int:
         return self._session.size()
 
-    @alone
     def sampled(self, ids: Iterable[int], logprobs: Iterable[float | None] | None = None) -> Message:
         """Appends what the model sampled, with the end-of-turn token if it was sampled, and reads it by its ids.
 
@@ -289,7 +288,11 @@ class Session:
         given = _logprobs(logprobs)
         if given is not None and len(given) != len(sampled):
             raise of_argument(ValueError, f"{len(given)} logprobs for {len(sampled)} ids")
-        return self._append(sampled, given)
+        return self._append_alone(sampled, given)  # what made the ids may have asked the session
+
+    @alone
+    def _append_alone(self, sampled: list[int], logprobs: list[float | None] | None) -> Message:
+        return self._append(sampled, logprobs)
 
     def _append(self, sampled: list[int], logprobs: list[float | None] | None) -> Message:
         """Appends what was sampled, a reply or more of one."""
@@ -349,12 +352,14 @@ class Session:
         read.finish()
         return read.kinds
 
-    @alone
     def events(self, ids: Iterable[int]) -> list[ReplyEvent]:
         """The events of a reply with these ids, without appending it."""
-        return self._read(_ids(ids))[1]
+        return self._events_alone(_ids(ids))
 
     @alone
+    def _events_alone(self, ids: list[int]) -> list[ReplyEvent]:
+        return self._read(ids)[1]
+
     def extend(self, messages: Iterable[Any], *, advise: bool = True) -> list[int]:
         """Adds messages, and gives the new ids, with the opening of the next assistant turn, unless an assistant's message is the last.
 
@@ -368,9 +373,13 @@ class Session:
         calls where the prompt does not show which call each of them answers (`passes=["order-results"]` gives them that order). The
         messages are added all the same, also where the warning is made an exception.
         """
+        return self._extend_alone(_plain_messages(messages), advise)
+
+    @alone
+    def _extend_alone(self, given: list[Any], advise: bool) -> list[int]:
         if self._started is not None and self._started.ids is None:
             raise of_object(ValueError, "", self._started.why_none)
-        given, trust = _plain_messages(messages), list[str]()
+        trust: list[str] = []
         sampled = self._steps[-1].sampled if self._steps else [] if self._started is not None else None
         reply: list[Any] = []
         size, self._is_torn = self._session.size(), True

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import parlance
@@ -209,3 +209,17 @@ def test_a_reader_whose_tokenizer_calls_the_session_that_feeds_it() -> None:
     sessions.clear()
     assert said == ["this session is in use already: one call at a time, of one thread"] * 4
     assert session.prompt_ids()[-4:] == list(b"Yes.") and sum(session.sample().loss_mask) == 4
+
+
+def test_what_makes_the_ids_and_messages_may_ask_the_session() -> None:
+    held = Held(fails=False).session
+
+    def ids() -> Iterator[int]:
+        yield from b"No, " if held.prompt_ids() else b""
+        yield from f"{len(held.messages)}".encode()
+
+    held.extend([ASKS])
+    assert held.sampled(ids()).content == "No, 3" and held.events(id for id in held.prompt_ids()[-5:] if len(held))
+    size = len(held)
+    held.extend({**ASKS, "content": f"{len(held.sample().ids)}, {len(held)}"} for _ in range(2))
+    assert held.messages[-1]["content"] == f"{size}, {size}"
