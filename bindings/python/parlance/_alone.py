@@ -3,39 +3,37 @@
 from __future__ import annotations
 
 import functools
-import threading
 from collections.abc import Callable
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+from typing import Concatenate, ParamSpec, Protocol, TypeVar
+
+from parlance._core import _InUse
 
 
-class HasLock(Protocol):
-    """An object with a lock of its own: an RLock, so that its methods may call each other."""
+class UsedAlone(Protocol):
+    """An object that knows whether a call is within one of its methods."""
 
-    _lock: Any
+    _in_use: _InUse
+
+    def _mend(self) -> None:
+        """Called in front of each method, to go back to what there was before one that has not come to its end."""
 
 
 P = ParamSpec("P")
 R = TypeVar("R")
-Self = TypeVar("Self", bound=HasLock)
-
-
-def new_lock() -> Any:
-    return threading.RLock()
+Self = TypeVar("Self", bound=UsedAlone)
 
 
 def alone(method: Callable[Concatenate[Self, P], R]) -> Callable[Concatenate[Self, P], R]:
-    """The method, which raises RuntimeError, and changes nothing, while another thread is in one of this object's."""
+    """The method, which raises RuntimeError, and changes nothing, while another call is in one of this object's: of another thread, or
+    one that Python's code is called in, such as a tokenizer's. A child of fork() has none of the threads of its parent."""
 
     @functools.wraps(method)
     def entered(self: Self, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        if not self._lock.acquire(blocking=False):
-            raise RuntimeError("this session is in another thread: one may use it at a time")
-        try:
+        with self._in_use:
+            self._mend()
             return method(self, *args, **kwargs)
-        finally:
-            self._lock.release()
 
     return entered
 
 
-__all__ = ["alone", "new_lock"]
+__all__ = ["alone"]

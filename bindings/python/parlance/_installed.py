@@ -117,9 +117,8 @@ class Method:
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         if instance is None:
             return getattr(_own(owner), self.name)
-        if _STATE not in vars(instance):
-            return method_of_class(instance, self.name)
-        return self.bound(instance, vars(instance)[_STATE]["defaults"])
+        state = vars(instance).get(_STATE)  # asked for once: another thread may take it off
+        return method_of_class(instance, self.name) if state is None else self.bound(instance, state["defaults"])
 
     def bound(self, tokenizer: Any, defaults: dict[str, Any]) -> Installed:
         return Installed(tokenizer, self._method, defaults if self._takes_defaults else {}, self._more)

@@ -74,6 +74,7 @@ class ParlanceRenderer:
     too where what the template writes depends on them. It remembers prompts of 16 million tokens together, those that were asked for
     last, and a copy remembers them too; a pickle has none. `refusal` says why. With `thinking_retention="all"` reasoning that the
     template would drop is no reason.
+    Threads: any; of several that bridge, `refusal` is of the one that was last.
     """
 
     config_class = ParlanceRendererConfig

@@ -12,7 +12,7 @@ import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from parlance._alone import alone, new_lock
+from parlance._alone import alone
 from parlance._core import (
     REPLY_KINDS,
     Message,
@@ -21,6 +21,7 @@ from parlance._core import (
     Template,
     Tokenizer,
     _begin_session,
+    _InUse,
     _plain_messages,
     _plain_tools,
     _plain_value,
@@ -76,6 +77,10 @@ _OTHER_TOKENS = (
     "the message that goes on cannot be followed by others: the template writes it as a reply begins, but this tokenizer makes other "
     "tokens of the opening where text follows it, so that there is no prompt whose reply it is"
 )
+# Of a child of fork(): those that a thread of its parent was changing. They may be half changed, and are not destroyed.
+_LEFT: list[_TokenSession] = []
+# What _replay() makes anew.
+_REPLAYED = ("_session", "_first", "_started", "_steps", "_reader", "_is_stale", "_is_torn")
 # Members of a message that are read of a reply.
 _OF_REPLIES = ("role", "content", "tool_calls", "reasoning_content", "reasoning", "thinking")
 
@@ -104,10 +109,11 @@ class _Step:
     reply: dict[str, Any] | None = None  # what was sampled as a message, once others follow it
 
     def add(self, sampled: list[int], logprobs: list[float | None] | None) -> None:
-        """More of what was sampled."""
+        """More of what was sampled. The ids are added last, and at once: without them the logprobs count for nothing."""
         before = self.sampled = [] if self.sampled is None else self.sampled
         if logprobs is not None or self.logprobs is not None:
             known: list[float | None] = [None] * len(before) if self.logprobs is None else self.logprobs
+            del known[len(before) :]
             known += [None] * len(sampled) if logprobs is None else logprobs
             self.logprobs = known
         before += sampled
@@ -148,7 +154,8 @@ class Session:
     copy.copy(), copy.deepcopy() and branch() give a session that goes on by itself; it pickles with its template and tokenizer. What you
     or a class derived from it put on a session goes along: branch() and copy.copy() have the same objects, copy.deepcopy() and pickles
     have copies.
-    Threads: one at a time; a second one that calls a method meanwhile gets RuntimeError, and nothing has changed.
+    Threads: one at a time; a second one that calls a method meanwhile gets RuntimeError, and nothing has changed. So does a call within
+    a call, as of a tokenizer.
     """
 
     def __init__(
@@ -190,28 +197,33 @@ class Session:
         self._options: dict[str, Any] = {
             "protect": protect, "trust": paths_of(trust), "plain_added": plain_added, "add_special_tokens": add_special_tokens,
         }  # fmt: skip
-        self._lock = new_lock()
+        self._in_use = _InUse()
         self._steps: list[_Step] = []
         self._reader: ReplyReader | None = None  # of the reply that was sampled last, while it may go on
         self._is_stale = False  # it has read what was not appended
-        self._begin()
+        self._is_torn = False  # a call has not come to its end, so that the ids may be those of other steps
+        self._begin(warns=True)
         self._own = {*vars(self), "_own"} - before
 
-    def _begin(self) -> None:
+    def _begin(self, *, warns: bool) -> None:
+        self._session = self._begun(self._request["messages"], self._variables)
+        if warns:
+            self._warn_of_first_prompt()
+        self._first = self._session.size()
+        self._started: _Started | None = None
+        if self._variables.get(_CONTINUE) is True:
+            self._begin_behind_start()
+
+    def _warn_of_first_prompt(self) -> None:
         from parlance._first_prompt import warn_of_guarded, warn_of_missing
 
         messages = self._request["messages"]
-        self._session = self._begun(messages, self._variables)
 
         def ids_with(trust: list[str]) -> list[int]:
             return self._begun(messages, self._variables, trust=trust).ids()
 
         warn_of_guarded(messages, self._options, self._session.ids(), ids_with)
         warn_of_missing(self._template, self._given_tokenizer, self._request, self._variables)
-        self._first = self._session.size()
-        self._started: _Started | None = None
-        if self._variables.get(_CONTINUE) is True:
-            self._begin_behind_start()
 
     def _begun(self, messages: list[Any], variables: dict[str, Any], **other: Any) -> _TokenSession:
         return _begin_session(
@@ -256,14 +268,15 @@ class Session:
 
     # ---- the rollout
 
+    @alone
     def prompt_ids(self) -> list[int]:
         """All ids so far: what an engine goes on from."""
         return self._session.ids()
 
+    @alone
     def __len__(self) -> int:
         return self._session.size()
 
-    @alone
     def sampled(self, ids: Iterable[int], logprobs: Iterable[float | None] | None = None) -> Message:
         """Appends what the model sampled, with the end-of-turn token if it was sampled, and reads it by its ids.
 
@@ -275,7 +288,11 @@ class Session:
         given = _logprobs(logprobs)
         if given is not None and len(given) != len(sampled):
             raise of_argument(ValueError, f"{len(given)} logprobs for {len(sampled)} ids")
-        return self._append(sampled, given)
+        return self._append_alone(sampled, given)  # what made the ids may have asked the session
+
+    @alone
+    def _append_alone(self, sampled: list[int], logprobs: list[float | None] | None) -> Message:
+        return self._append(sampled, logprobs)
 
     def _append(self, sampled: list[int], logprobs: list[float | None] | None) -> Message:
         """Appends what was sampled, a reply or more of one."""
@@ -291,17 +308,16 @@ class Session:
         if step.ended and sampled:
             raise of_object(ValueError, "", "the reply has ended: extend() adds what comes behind it")
         reader = self._new_reader() if self._reader is None else self._read_again() if self._is_stale else self._reader
-        try:
-            events = reader.feed(sampled)
-            self._session.append_sampled(sampled)
-        except BaseException:  # of a tokenizer in Python: what was read of these ids is to be forgotten
-            self._is_stale = self._reader is not None
-            raise
+        self._is_stale = self._reader is not None  # where a tokenizer in Python raises, say
+        events = reader.feed(sampled)
+        self._is_torn = True
+        self._session.append_sampled(sampled)
         step.add(sampled, logprobs)
         step.ended = step.ended or any(event.kind == "end" for event in events)
         if self._reader is None:
             self._steps.append(step)
             self._reader = reader
+        self._is_stale = self._is_torn = False
         return reader._message_at_end()
 
     def _read_again(self) -> ReplyReader:
@@ -336,12 +352,14 @@ class Session:
         read.finish()
         return read.kinds
 
-    @alone
     def events(self, ids: Iterable[int]) -> list[ReplyEvent]:
         """The events of a reply with these ids, without appending it."""
-        return self._read(_ids(ids))[1]
+        return self._events_alone(_ids(ids))
 
     @alone
+    def _events_alone(self, ids: list[int]) -> list[ReplyEvent]:
+        return self._read(ids)[1]
+
     def extend(self, messages: Iterable[Any], *, advise: bool = True) -> list[int]:
         """Adds messages, and gives the new ids, with the opening of the next assistant turn, unless an assistant's message is the last.
 
@@ -355,11 +373,16 @@ class Session:
         calls where the prompt does not show which call each of them answers (`passes=["order-results"]` gives them that order). The
         messages are added all the same, also where the warning is made an exception.
         """
+        return self._extend_alone(_plain_messages(messages), advise)
+
+    @alone
+    def _extend_alone(self, given: list[Any], advise: bool) -> list[int]:
         if self._started is not None and self._started.ids is None:
             raise of_object(ValueError, "", self._started.why_none)
-        given, trust = _plain_messages(messages), list[str]()
+        trust: list[str] = []
         sampled = self._steps[-1].sampled if self._steps else [] if self._started is not None else None
         reply: list[Any] = []
+        size, self._is_torn = self._session.size(), True
         try:
             if sampled is not None and not _is_assistant(given[:1]):
                 message, read, written = self._read_reply(sampled)
@@ -369,6 +392,7 @@ class Session:
             else:
                 new = self._session.extend(given)
         except Error as error:
+            self._is_torn = self._session.size() != size
             if error.code == "history_rewritten":
                 hint = _NOT_SAMPLED if sampled is None and self._opens_reply() else self._behind_end(sampled or [])
                 if advise and not hint:
@@ -379,6 +403,7 @@ class Session:
         if reply and self._steps:
             self._steps[-1].reply = reply[0]
         self._steps.append(_Step(messages=given, trust=trust, added=len(new)))
+        self._is_torn = False
         lost = [f"{path} is not in the prompt: the template writes nothing of it" for path in self._session.lost()]
         for said in [*lost, *self._session.disorder()]:
             warn_caller(said)
@@ -515,7 +540,7 @@ class Session:
     def branch(self: _Kind) -> _Kind:
         """A session with the same history that goes on by itself. Nothing is rendered or encoded for it."""
         made = object.__new__(type(self))
-        made.__dict__ = {**self.__dict__, "_lock": new_lock(), "_session": self._session.copy(), "_steps": list(self._steps)}
+        made.__dict__ = {**self.__dict__, "_in_use": _InUse(), "_session": self._session.copy(), "_steps": list(self._steps)}
         if self._reader is not None:  # both may go on with the reply
             made._steps[-1] = made._steps[-1].copy()
             made._reader = self._reader.copy()
@@ -555,16 +580,26 @@ class Session:
         self._replay(self._steps[: sampled[replies]] if replies < len(sampled) else self._steps)
 
     def _replay(self, steps: list[_Step]) -> None:
-        self._begin()
-        self._steps, self._reader = [], None
-        for step in steps:
+        """Has these steps alone. What raises meanwhile, such as Ctrl-C, changes nothing."""
+        made = object.__new__(type(self))
+        made.__dict__ = {**vars(self), "_in_use": _InUse(), "_steps": [], "_reader": None, "_is_stale": False, "_is_torn": False}
+        made._begin(warns=False)
+        for number, step in enumerate(steps):
             if step.sampled is not None:
-                self._append(step.sampled, step.logprobs)
-                self._steps[-1].reply = step.reply
+                made._append(step.sampled, None if step.logprobs is None else step.logprobs[: len(step.sampled)])
+                made._steps[-1].reply = step.reply if number + 1 < len(steps) else None
             else:
-                new = self._session.extend(step.messages or [], step.trust)
-                self._settle()
-                self._steps.append(dataclasses.replace(step, added=len(new)))
+                new = made._session.extend(step.messages or [], step.trust)
+                made._settle()
+                made._steps.append(dataclasses.replace(step, added=len(new)))
+        vars(self).update({name: vars(made)[name] for name in _REPLAYED})
+
+    def _mend(self) -> None:
+        """After a call that has not come to its end: the ids are made anew of the steps, which are whole."""
+        if self._is_torn:
+            if self._session._is_left():
+                _LEFT.append(self._session)
+            self._replay(self._steps)
 
     @alone
     def to_dict(self) -> dict[str, Any]:

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "agent_models.h"
+#include "fresh_lock.h"
 #include "gil.h"
 #include "objects.h"
 #include "parlance/sampled_reply.h"
@@ -192,15 +193,16 @@ class RunningMessages {
   /// Unset: it runs no more.
   std::optional<std::vector<Message>> now() {
     std::optional<LockGuard> guard;
-    if (runner_ != std::this_thread::get_id()) guard.emplace(lock_);  // a signal's handler runs on the agent's thread
+    if (runner_ != std::this_thread::get_id())
+      guard.emplace(lock_.now());  // a signal's handler runs on the agent's thread
     if (agent_ == nullptr) return std::nullopt;
     return std::vector<Message>(agent_->messages().begin(), agent_->messages().end());
   }
-  nb::ft_mutex& lock() { return lock_; }
+  nb::ft_mutex& lock() { return lock_.now(); }
   void end() { agent_ = nullptr; }
 
  private:
-  nb::ft_mutex lock_;
+  FreshLock lock_;
   const Agent* agent_;
   const std::thread::id runner_ = std::this_thread::get_id();
 };
@@ -217,21 +219,22 @@ class RunningModel {
                   return now ? nb::object(list_of(*now, arguments)) : nb::none();
                 }));
     model_.running = running;
-    at_lock([&] { messages_->lock().lock(); });
-    running.raised->hold(&messages_->lock());
+    at_lock([&] { held_.lock(); });
+    running.raised->hold(&held_);
   }
   RunningModel(const RunningModel&) = delete;
   ~RunningModel() {
     model_.running.raised->hold(nullptr);
     model_.running = before_;
     messages_->end();
-    messages_->lock().unlock();
+    held_.unlock();
   }
 
  private:
   PyAgentModel& model_;
   const PyAgentModel::Running before_;
   const std::shared_ptr<RunningMessages> messages_;
+  nb::ft_mutex& held_ = messages_->lock();
 };
 
 /// `function` samples or replies; `earlier` is the run that goes on, if one does. `behind` gets what there is at the

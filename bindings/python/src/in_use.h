@@ -44,6 +44,13 @@ class InUse {
     return {};
 #endif
   }
+  /// Whether a thread of this process's parent was using it at fork().
+  bool is_left() const {
+    const unsigned used_in = used_in_.load();
+    return used_in != 0 && used_in != process_number();
+  }
+  /// Ends what enter() began, of which nobody keeps what came back.
+  void leave() const { used_in_.store(0); }
 
  private:
   mutable std::atomic<unsigned> used_in_ = 0;  ///< process_number(); 0: nobody uses it

@@ -9,7 +9,7 @@
 
 namespace nb = nanobind;
 
-NB_MODULE(_core, module) {
+NB_MODULE(_core_of_main, module) {
   // Templates and tokenizers that Python keeps until it ends are no leaks.
   nb::set_leak_warnings(false);
   nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
@@ -47,4 +47,12 @@ NB_MODULE(_core, module) {
   parlance::python::bind_session(module);
   parlance::python::bind_agent(module);
   parlance::python::bind_calls(module);
+}
+
+/// The module, of the main interpreter alone, as CPython itself has it from 3.12 on. Before, it would load the module
+/// into a sub-interpreter too, where nanobind would take its classes away from the others.
+extern "C" NB_EXPORT PyObject* PyInit__core() {
+  if (PyInterpreterState_GetID(PyInterpreterState_Get()) == 0) return PyInit__core_of_main();
+  PyErr_SetString(PyExc_ImportError, "module parlance._core does not support loading in subinterpreters");
+  return nullptr;
 }

@@ -241,8 +241,8 @@ nb::tuple state_of_loss(const Loss& loss) {
 
 /// A subject is one of a few words, which stay.
 std::string_view lasting_subject(std::string subject) {
-  static auto* const subjects = new std::set<std::string>;
   const std::lock_guard lock(own_lock(OwnLock::subjects));
+  static auto* const subjects = new std::set<std::string>;  // fork() waits until it is there
   return *subjects->insert(std::move(subject)).first;
 }
 

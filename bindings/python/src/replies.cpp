@@ -51,8 +51,9 @@ class TokenFormats {
  public:
   static CompiledReplyFormat get(const CompiledReplyFormat& format, const std::vector<std::string>& ends,
                                  const std::shared_ptr<const Tokenizer>& tokenizer) {
-    static auto* const only = new TokenFormats;  // a reader may be made until Python ends
     const std::lock_guard lock(own_lock(OwnLock::formats));
+    static auto* const only =
+        new TokenFormats;  // a reader may be made until Python ends; fork() waits until it is there
     std::vector<Known>& known = only->known_;
     for (const Known& one : known) {
       if (&one.format.source() == &format.source() && one.ends == ends && one.is_for(tokenizer)) return one.made;
@@ -99,7 +100,7 @@ PyReplyReader::PyReplyReader(CompiledReplyFormat format_in, const ReplyOptions& 
 }
 
 void PyReplyReader::take(std::string_view bytes, std::vector<PyReplyEvent>& events) {
-  const LockGuard guard(lock_.mutex);
+  const LockGuard guard(lock_.now());
   take_bytes(bytes, events);
 }
 
@@ -119,7 +120,7 @@ void PyReplyReader::take_bytes(std::string_view bytes, std::vector<PyReplyEvent>
 
 void PyReplyReader::take_ids(std::span<const TokenId> ids, std::span<const std::string> texts,
                              std::vector<PyReplyEvent>& events) {
-  const LockGuard guard(lock_.mutex);
+  const LockGuard guard(lock_.now());
   for (std::size_t i = 0; i < ids.size(); ++i) take_id(ids[i], texts[i], events);
 }
 
@@ -137,14 +138,14 @@ void PyReplyReader::take_id(TokenId id, std::string_view text, std::vector<PyRep
 }
 
 void PyReplyReader::end(std::vector<PyReplyEvent>& events) {
-  const LockGuard guard(lock_.mutex);
+  const LockGuard guard(lock_.now());
   const auto sink = sink_into(events);
   if (!begun_.empty()) parser_.feed(std::exchange(begun_, {}), sink);
   parser_.finish(sink);
 }
 
 ReplyMessage PyReplyReader::message() const {
-  const LockGuard guard(lock_.mutex);
+  const LockGuard guard(lock_.now());
   return message_;
 }
 
@@ -159,12 +160,12 @@ ReplyMessage PyReplyReader::message_at_end() const {
 }
 
 std::vector<KindRange> PyReplyReader::ranges() const {
-  const LockGuard guard(lock_.mutex);
+  const LockGuard guard(lock_.now());
   return kinds_.ranges();
 }
 
 PyReplyReader PyReplyReader::copy() const {
-  const LockGuard guard(lock_.mutex);
+  const LockGuard guard(lock_.now());
   return *this;
 }
 

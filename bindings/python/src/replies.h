@@ -7,6 +7,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "fresh_lock.h"
 #include "parlance/reply.h"
 #include "parlance/reply_kinds.h"
 #include "tokenizers.h"
@@ -41,16 +42,6 @@ struct PyReplyEvent {
 
   ReplyEvent facts;  ///< without its texts
   std::string source, text, detail;
-};
-
-/// A lock where there is no GIL. What is copied has one of its own.
-struct FreshLock {
-  FreshLock() = default;
-  FreshLock(const FreshLock& /*from*/) {}
-  ~FreshLock() = default;
-  FreshLock& operator=(const FreshLock&) = delete;
-
-  nb::ft_mutex mutex;
 };
 
 /// A parser, the message so far, and the bytes of a character that is not complete. Threads: any; their calls come one

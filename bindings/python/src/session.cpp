@@ -209,9 +209,20 @@ nb::str advise(PyTokenSession& self, nb::handle messages) {
   return text_to_python(advice_of(self.switches));
 }
 
+/// For `with`, whose steps in and out of C++ no signal comes between, as it may between those of a lock's own methods.
+void bind_in_use(nb::module_& module) {
+  nb::class_<InUse>(module, "_InUse", "Whether a session is in use. Entered a second time, it raises RuntimeError.")
+      .def(nb::init<>())
+      .def("__enter__", [](const InUse& one) { (void)one.enter("session").release(); })
+      .def(
+          "__exit__", [](const InUse& one, nb::handle, nb::handle, nb::handle) { one.leave(); }, "type"_a.none(),
+          "value"_a.none(), "traceback"_a.none());
+}
+
 }  // namespace
 
 void bind_session(nb::module_& module) {
+  bind_in_use(module);
   nb::class_<PyTokenSession>(module, "_TokenSession")
       .def("ids",
            [](const PyTokenSession& s) {
@@ -244,6 +255,9 @@ void bind_session(nb::module_& module) {
       .def("extend", &extend_by, "messages"_a, "trust"_a = std::vector<std::string>(), "meant"_a = nb::none(),
            "`meant`: the messages in whose place these stand, as in Session::extend().")
       .def("advise", &advise, "messages"_a, "After extend() refused these messages: which variables would help.")
+      .def(
+          "_is_left", [](const PyTokenSession& s) { return s.in_use.is_left(); },
+          "Whether the process was forked while another thread changed it: nobody may use it, nor destroy it.")
       .def("difference", &difference_of, nb::sig("def difference(self) -> dict[str, typing.Any] | None"));
   module.def(
       "_begin_session",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import parlance
@@ -75,7 +75,7 @@ def test_a_method_that_another_thread_is_in_the_way_of_changes_nothing(method: C
     held = Held(fails=fails)
 
     def refused(session: parlance.Session) -> None:
-        with pytest.raises(RuntimeError, match="this session is in another thread"):
+        with pytest.raises(RuntimeError, match="this session is in use already"):
             method(session)
 
     held.during_extend(refused)
@@ -161,3 +161,65 @@ def test_threads_that_meet_at_random_leave_a_session_of_one_of_them() -> None:
         for _ in range(outcomes.count("went on")):
             alone.extend([new])
         assert len(outcomes) == 4 and session.sample() == alone.sample()
+
+
+@pytest.mark.parametrize("when", range(1, 60, 7))
+def test_a_tokenizer_that_raises_leaves_a_session_as_it_was(when: int) -> None:
+    calls = -1_000_000
+
+    def text(id: int) -> bytes:
+        nonlocal calls
+        calls += 1
+        if calls == when:
+            raise OSError(BROKEN)
+        return bytes([id])
+
+    tokenizer = parlance.Tokenizer._from_callables(lambda text: list(text.encode()), text, [])
+    session = parlance.Session(parlance.Template.from_string(TEMPLATE), tokenizer, [ASKS])
+    session.sampled(list(b"Yes."))
+    session.extend([ASKS])
+    session.sampled(list(b"No."))
+    for change in (lambda: session.extend([ASKS]), lambda: session.trim(1)):
+        before = session.sample()
+        calls = 0
+        with contextlib.suppress(OSError):  # where it asks for so many texts
+            change()
+            before = session.sample()
+        calls = -1_000_000
+        assert session.sample() == before and session.prompt_ids() == before.ids
+        assert parlance.Session.from_dict(session.to_dict(), session._template, tokenizer).sample() == before
+
+
+def test_a_reader_whose_tokenizer_calls_the_session_that_feeds_it() -> None:
+    said: list[str] = []
+
+    def text(id: int) -> bytes:
+        if sessions:
+            try:
+                sessions[0].sampled(NO)
+            except RuntimeError as error:
+                said.append(str(error))
+        return bytes([id])
+
+    sessions: list[parlance.Session] = []
+    tokenizer = parlance.Tokenizer._from_callables(lambda text: list(text.encode()), text, [])
+    session = parlance.Session(parlance.Template.from_string(TEMPLATE), tokenizer, [ASKS])
+    sessions.append(session)
+    session.sampled(list(b"Yes."))
+    sessions.clear()
+    assert said == ["this session is in use already: one call at a time, of one thread"] * 4
+    assert session.prompt_ids()[-4:] == list(b"Yes.") and sum(session.sample().loss_mask) == 4
+
+
+def test_what_makes_the_ids_and_messages_may_ask_the_session() -> None:
+    held = Held(fails=False).session
+
+    def ids() -> Iterator[int]:
+        yield from b"No, " if held.prompt_ids() else b""
+        yield from f"{len(held.messages)}".encode()
+
+    held.extend([ASKS])
+    assert held.sampled(ids()).content == "No, 3" and held.events(id for id in held.prompt_ids()[-5:] if len(held))
+    size = len(held)
+    held.extend({**ASKS, "content": f"{len(held.sample().ids)}, {len(held)}"} for _ in range(2))
+    assert held.messages[-1]["content"] == f"{size}, {size}"

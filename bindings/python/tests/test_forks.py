@@ -103,3 +103,56 @@ def test_children_of_a_busy_process(chatml_tokenizer: str, busy: Callable[[Calla
         assert child_ends(lambda: [work(number) for number in range(2)]), children
         children += 1
     assert children
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+@pytest.mark.parametrize("name", ["sampled", "extend"])
+def test_a_child_goes_on_with_a_session_that_a_thread_was_in(name: str) -> None:
+    waits, inside, go = False, threading.Event(), threading.Event()
+
+    def wait() -> None:
+        if waits and threading.current_thread() is other:
+            inside.set()
+            assert go.wait(60)
+
+    def text(id: int) -> bytes:
+        wait()
+        return bytes([id])
+
+    def encode(text: str) -> list[int]:
+        wait()
+        return list(text.encode())
+
+    tokenizer = parlance.Tokenizer._from_callables(encode, text, [])
+    session = parlance.Session(parlance.Template.builtin("chatml"), tokenizer, CHAT[:1])
+    session.sampled(list(b"Yes"))
+    calls = {"sampled": lambda: session.sampled(list(b"No")), "extend": lambda: session.extend(CHAT[:1])}
+    before = session.sample()
+    other = threading.Thread(target=calls[name])
+    waits = True
+    other.start()
+    assert inside.wait(60)
+
+    def work() -> None:
+        assert session.sample() == before and session.prompt_ids() == before.ids
+        calls[name]()
+        assert len(session) > len(before.ids)
+
+    try:
+        assert child_ends(work)
+    finally:
+        go.set()
+        other.join()
+    assert len(session) > len(before.ids)
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_children_use_a_reader_that_threads_wait_for(busy: Callable[[Callable[[int], Any]], None]) -> None:
+    reader = parlance.ReplyReader("chatml")
+    busy(lambda number: reader.feed("é" * (number % 50)))
+    until = time.monotonic() + 4
+    children = 0
+    while time.monotonic() < until and children < 40:
+        assert child_ends(lambda: (reader.feed("é"), reader.copy().finish())), children
+        children += 1
+    assert children

@@ -52,3 +52,61 @@ def test_a_check_goes_on_where_the_handler_does_not_raise() -> None:
     with pytest.raises(TimeoutError, match="enough"):
         parlance.check(TEMPLATE, count=_LONG)
     assert len(seen) == 2
+
+
+class _Letters:
+    def encode(self, text: str) -> list[int]:
+        return [ord(letter) for letter in text]
+
+    def decode(self, ids: list[int]) -> str:
+        return "".join(map(chr, ids))
+
+
+def _holds(session: parlance.Session, template: parlance.Template) -> None:
+    """The session is what one is that has had the same turns."""
+    kept = session.to_dict()
+    assert parlance.Session.from_dict(kept, template, session._given_tokenizer).sample() == session.sample()
+
+
+@pytest.mark.parametrize("name", ["sampled", "extend", "trim"])
+def test_a_session_stays_whole_wherever_a_signal_ends_a_call(name: str) -> None:
+    class Enough(BaseException):
+        pass
+
+    def handler(number: int, frame: Any) -> None:
+        raise Enough
+
+    template = parlance.Template.from_string("{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}<assistant>")
+    letters, ends = parlance.tokenizer_of(_Letters()), 0
+    reply, asks = letters.encode("Yes. " * 400), [{"role": "user", "content": "And? " * 100}]
+    session = parlance.Session(template, letters, asks)
+    session.sampled(reply)
+    session.extend(asks)
+    if name != "sampled":
+        session.sampled(reply)
+    calls = {"sampled": lambda one: one.sampled(reply), "extend": lambda one: one.extend(asks), "trim": lambda one: one.trim(1)}
+    states = [[one.prompt_ids(), one.sample()] for one in (session.branch(), session.branch())]
+    whole = session.branch()
+    begin = time.perf_counter()
+    calls[name](whole)
+    takes = time.perf_counter() - begin
+    states[1] = [whole.prompt_ids(), whole.sample()]
+    signal.signal(signal.SIGUSR1, handler)
+    before = signal.signal(signal.SIGALRM, handler)
+    try:
+        for number in range(150):
+            one = session.branch()
+            try:
+                signal.setitimer(signal.ITIMER_REAL, takes * (number % 50 + 1) / 40)
+                calls[name](one)
+                time.sleep(takes * 2 + 0.01)
+            except Enough:
+                ends += 1
+            finally:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+            assert [one.prompt_ids(), one.sample()] in states
+            if number % 10 == 0:
+                _holds(one, template)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert ends
