@@ -276,6 +276,13 @@ def test_a_server_that_wants_a_name_whichever_it_is() -> None:
         gateway.logged("engine")
         same([gateway.chat().status for _ in range(3)], [400] * 3)
         same(sum("model" in record.body for record in ENGINE.asked(kind.path)), 1)
+    refusal = {"status": 400, "message": "no such model"}
+    ENGINE.script(refusal, {"text": HELLO}, model=None, plain=True, questions=[refusal, {"status": 503}])  # which says nothing
+    with kind.start(settings="?ids=never") as gateway:
+        gateway.logged("engine")
+        assert wait_for(lambda: len(ENGINE.asked(kind.path)) == 2)
+        same([gateway.chat().status for _ in range(2)], [400, 200])
+        same(["model" in record.body for record in ENGINE.asked(kind.path)][:4], [False, True, True, False])
 
 
 def test_logprobs_that_an_engine_does_not_give() -> None:

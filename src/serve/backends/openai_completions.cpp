@@ -267,7 +267,8 @@ class OpenAiCompletions final : public HttpEngine {
     const bool refused = may_want_name(status, words);
     NoName before = sent, next = sent;
     if (sent == NoName::left_out && refused) next = NoName::tried;
-    if (sent == NoName::tried) next = refused ? NoName::no_help : NoName::taken;
+    const bool says = status == 200 || verdict_of(status) == IdsVerdict::refused;  // else it failed for now
+    if (sent == NoName::tried && says) next = refused ? NoName::no_help : NoName::taken;
     no_name_.compare_exchange_strong(before, next);
     return sent == NoName::left_out && refused;
   }
