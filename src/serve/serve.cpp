@@ -108,6 +108,18 @@ Result<std::unique_ptr<SharedSessions>> open_shared(const ServeOptions& options,
       {.address = std::move(*address), .lifetime = options.session_lifetime, .optional = options.shared_optional}, say);
 }
 
+void name_engine(const ServedModel& model, JsonWriter& line) {
+  line.text("model", model.name).text("kind", model.backend->facts().name);
+  line.text("url", model.backend->address().url());
+}
+
+void warn_of_engine(const Gateway& gateway, const ServedModel& model, std::string_view warning) {
+  gateway.log().say(LogLevel::warning, "engine_warning", [&](JsonWriter& line) {
+    name_engine(model, line);
+    line.text("message", warning);
+  });
+}
+
 /// Looks at an engine when the gateway starts, and logs what it finds. An engine that does not run yet is looked at
 /// with its first request.
 Task<> look_at_engine(const Gateway& gateway, std::shared_ptr<const ServedModel> model) {
@@ -118,10 +130,7 @@ Task<> look_at_engine(const Gateway& gateway, std::shared_ptr<const ServedModel>
   } catch (const EngineFailure& failure) {
     failed = failure.what();
   }
-  const auto about = [&model](JsonWriter& line) {
-    line.text("model", model->name).text("kind", model->backend->facts().name);
-    line.text("url", model->backend->address().url());
-  };
+  const auto about = [&model](JsonWriter& line) { name_engine(*model, line); };
   if (!failed.empty()) {
     gateway.log().say(LogLevel::error, "engine_unready", [&](JsonWriter& line) {
       about(line);
@@ -129,12 +138,7 @@ Task<> look_at_engine(const Gateway& gateway, std::shared_ptr<const ServedModel>
     });
     co_return;
   }
-  for (const std::string& warning : warnings) {
-    gateway.log().say(LogLevel::warning, "engine_warning", [&](JsonWriter& line) {
-      about(line);
-      line.text("message", warning);
-    });
-  }
+  for (const std::string& warning : warnings) warn_of_engine(gateway, *model, warning);
   const std::shared_ptr<const EngineInfo> info = model->backend->info();
   gateway.log().say(LogLevel::info, "engine", [&](JsonWriter& line) {
     about(line);
@@ -144,9 +148,13 @@ Task<> look_at_engine(const Gateway& gateway, std::shared_ptr<const ServedModel>
 }
 
 void look_at_engines(Loops& loops, const Gateway& gateway, const Offer& offer) {
-  for (const std::shared_ptr<const ServedModel>& model : offer.models)
-    if (model->backend && !model->backend->info())
-      asio::co_spawn(loops.first(), look_at_engine(gateway, model), asio::detached);
+  for (const std::shared_ptr<const ServedModel>& model : offer.models) {
+    if (!model->backend || model->backend->info()) continue;
+    model->text_check->tell([&gateway, of = std::weak_ptr(model)](std::string_view warning) {
+      if (const std::shared_ptr<const ServedModel> here = of.lock()) warn_of_engine(gateway, *here, warning);
+    });
+    asio::co_spawn(loops.first(), look_at_engine(gateway, model), asio::detached);
+  }
 }
 
 /// Whoever can reach another address than the loopback may ask for anything then.

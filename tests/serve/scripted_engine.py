@@ -28,6 +28,8 @@ and what goes wrong, each without effect unless it is there:
     garbage_after so many events, then a line that is no JSON
     end_after     so many events, then the end of the body, as if all were well
     not_http      true: the answer is no HTTP
+    late          seconds before the header
+    dies          true: the connection is reset, before the header
     close_kept    true: says that the connection stays open, and closes it behind the reply
     drop_next     true: the next request on this connection is read and never answered: the connection is closed
 
@@ -39,7 +41,11 @@ Other members of a script, which all replies share:
     model         the name of the model ("scripted")
     plain         true: /v1/completions takes no ids, and gives none; a status: that of its refusal (400)
     cuts          tokens: /v1/completions and Ollama read no more of a prompt, and say so by their figures alone
-    first         the id that a server of text alone, and Ollama, put in front of each text by themselves
+    first         the id, or the ids, that a server of text alone, and Ollama, put in front of each text by themselves
+    splits        true: these count a token more in a text with an emoji
+    questions     what goes wrong with texts of which the gateway asks how many tokens they have, one after the other, as in replies
+    needs_model   true: /v1/completions refuses a request without the member `model`
+    knows         members: /v1/completions refuses all others
     shows         false: a server of Ollama's API that has no /api/show
     one_by_one    true: while a reply is sampled, /v1/models is not answered
     no_logprobs   true: /v1/completions and Ollama give none, whatever they are asked for
@@ -389,7 +395,7 @@ class ScriptedEngine:
         return self
 
     def stop(self) -> None:
-        if self.loop and self.thread:
+        if self.loop and self.thread and self.thread.is_alive():
             self.loop.call_soon_threadsafe(self.stopped.set)
             self.thread.join(5)
 
@@ -408,8 +414,12 @@ class Engine:
         self.engine, self.connection, self.record, self.body = engine, connection, record, record.body
         self.script = engine.next_reply(self.is_question())
         self.prompt = engine.ids_of(self.prompt_of())
-        if "first" in engine.given and isinstance(self.prompt_of(), str):
-            self.prompt = [engine.given["first"], *self.prompt]
+        if isinstance(self.prompt_of(), str):
+            first = engine.given.get("first", [])
+            self.prompt = [*(first if isinstance(first, list) else [first]), *self.prompt]
+            self.prompt += [0] * bool(engine.given.get("splits") and "\U0001f642" in self.prompt_of())
+            if self.is_question() and engine.given.get("questions"):
+                self.script = self.script | engine.given["questions"].pop(0)
         self.ids = engine.ids_of(self.script.get("ids", self.script.get("text", "")))
         self.length = self.script.get("finish") == "length"
         most = self.most()
@@ -474,15 +484,18 @@ class Engine:
         script, connection = self.script, self.connection
         connection.piece = script.get("piece", 0)
         message = script.get("message", "scripted")
-        if script.get("hang"):
-            await connection.wait(None)
+        if script.get("hang") or script.get("late"):
+            await connection.wait(script.get("late"))
+        if script.get("dies"):
+            connection.writer.transport.abort()
+            raise Fault
         if script.get("not_http"):
             await connection.send(b"I am no server of HTTP\r\n\r\n")
             raise Fault
         if "status" in script:
             await connection.answer(script["status"], self.error(script["status"], message))
         elif why := self.refusal():
-            plain = self.engine.given["plain"]
+            plain = self.engine.given.get("plain", True)
             status = 400 if plain is True else plain
             await connection.answer(status, self.error(status, why))
         elif self.body.get("stream", self.kind == "application/x-ndjson"):
@@ -544,7 +557,13 @@ class Completions(Engine):
         return wanted
 
     def refusal(self) -> str:
-        plain = self.engine.given.get("plain") and not isinstance(self.body.get("prompt"), str)
+        given = self.engine.given
+        if given.get("needs_model") and "model" not in self.body:
+            return "model: field required"
+        unknown = sorted(set(self.body) - set(given.get("knows", self.body)))
+        if unknown:
+            return f"extra inputs are not permitted: {unknown}"
+        plain = given.get("plain") and not isinstance(self.body.get("prompt"), str)
         return "prompt must be a string" if plain else ""
 
     def token(self, number: int) -> str:

@@ -94,7 +94,8 @@ std::optional<std::size_t> GatewayModel::context() const {
 }
 
 Result<std::vector<std::string>> GatewayModel::check() {
-  std::vector<std::string> warnings;
+  std::vector<std::string> warnings, of_text;
+  model_->text_check->tell([&of_text](std::string_view warning) { of_text.emplace_back(warning); });
   const auto ask = [&]() -> Task<> {
     for (Waits waits(model_->patience);; co_await waits.pause()) {
       try {
@@ -108,8 +109,11 @@ Result<std::vector<std::string>> GatewayModel::check() {
   try {
     run(ask());
   } catch (const std::exception& failed) {
+    model_->text_check->tell(nullptr);
     return failure(failed.what());
   }
+  model_->text_check->tell(nullptr);
+  warnings.insert(warnings.end(), of_text.begin(), of_text.end());
   return warnings;
 }
 

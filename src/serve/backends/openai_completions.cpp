@@ -1,7 +1,7 @@
 // Any server with OpenAI's POST /v1/completions: prompts as ids where it takes them, else as text; replies as text.
 //
 // Settings in the URL: ids=never (prompts are always text), grammar=gbnf (the member `grammar`, as llama.cpp's server
-// has it), grammar=structural-tag (`structured_outputs`, as vLLM has it).
+// has it, and repeat_penalty), grammar=structural-tag (`structured_outputs`, as vLLM has it).
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -83,12 +83,24 @@ class TextEvents final : public CompletionsEvents {
   }
 };
 
-/// A body that names the model, unless nobody knows its name: some servers refuse any other than their own.
-JsonWriter named(const std::string& model) {
-  JsonWriter body('{');
-  if (!model.empty()) body.text("model", model);
-  return body;
+/// What a server is sent for the name of a model that nobody knows.
+enum class NoName : std::uint8_t {
+  left_out,  ///< no member: some servers refuse any name but their own
+  tried,     ///< "": it refused a request without the member
+  taken,     ///< "": it takes that
+  no_help,   ///< no member: it refused "", too
+};
+
+/// Is it a refusal of a request that does not name the model, as far as one can see?
+bool may_want_name(unsigned status, std::string_view words) {
+  return (status == 400 || status == 422) && words.find("model") != words.npos;
 }
+
+/// An answer to what the gateway asks for itself.
+struct OwnAnswer {
+  unsigned status = 0;
+  std::string body;
+};
 
 /// Whether the server takes prompts of ids.
 enum class IdsVerdict : std::uint8_t { unasked, taken, refused, doubted };
@@ -172,10 +184,41 @@ class OpenAiCompletions final : public HttpEngine {
   }
 
   Task<std::optional<std::int64_t>> count(const EngineInfo& known, std::string_view text) override {
-    const std::string asked = named(known.model).text("prompt", text).number("max_tokens", 1).take();
-    const std::optional<Document> answer = co_await ask_json(client(), "POST", "/v1/completions", asked, headers());
-    if (!answer) co_return std::nullopt;
-    co_return count_of(answer->root()["usage"]["prompt_tokens"]);
+    std::string prompt;
+    append_json_string(prompt, text);
+    const OwnAnswer answer = co_await ask_for_itself(known.model, prompt);
+    if (answer.status == 404 || answer.status == 405 || answer.status == 501) co_return std::nullopt;
+    if (answer.status != 200) throw failure_of_status(answer.status, "/v1/completions", answer.body);
+    Document document;
+    if (!document.parse(answer.body)) co_return std::nullopt;
+    co_return count_of(document.root()["usage"]["prompt_tokens"]);
+  }
+
+  /// A server that refuses a request since it names no model is asked once more with "".
+  Task<GenerationEnd> generate(const Generation& generation, const TokenSink& sink) override {
+    const std::shared_ptr<const EngineInfo> known = info();
+    const bool is_named = !(known ? known->model : wanted()).empty();
+    if (is_named || no_name_ == NoName::taken || no_name_ == NoName::no_help)
+      co_return co_await HttpEngine::generate(generation, sink);
+    bool has_begun = false;
+    const TokenSink watched = [&](std::span<const SampledToken> tokens, bool is_last) -> Task<bool> {
+      has_begun = true;
+      co_return co_await sink(tokens, is_last);
+    };
+    for (;;) {
+      const NoName sent = no_name_;
+      std::exception_ptr failed;
+      bool again = false;
+      try {
+        const GenerationEnd end = co_await HttpEngine::generate(generation, watched);
+        learns_name(sent, 200, {});
+        co_return end;
+      } catch (const EngineFailure& failure) {
+        failed = std::current_exception();
+        again = !has_begun && learns_name(sent, failure.status(), failure.what());
+      }
+      if (!again) std::rethrow_exception(failed);
+    }
   }
 
  protected:
@@ -188,9 +231,9 @@ class OpenAiCompletions final : public HttpEngine {
     body.raw("stream", "true").raw("stream_options", R"({"include_usage": true})");
     write_most_tokens(body, generation, known);
     generation.sampling.write(body, kOpenAiNames, generation.choice);
-    // llama.cpp's servers know it by this name alone.
-    if (const std::string* penalty = generation.sampling.find(Setting::repeat_penalty))
-      body.raw("repeat_penalty", *penalty);
+    // llama.cpp's servers know it by this name alone, and others refuse a member that they do not know.
+    const std::string* penalty = generation.sampling.find(Setting::repeat_penalty);
+    if (penalty != nullptr && as_ids_.grammar == GrammarSyntax::gbnf) body.raw("repeat_penalty", *penalty);
     JsonWriter stops('[');
     for (const std::string& stop : generation.stop_texts.first(std::min(kMostStopTexts, generation.stop_texts.size())))
       stops.item_text(stop);
@@ -211,18 +254,43 @@ class OpenAiCompletions final : public HttpEngine {
   }
 
  private:
+  /// A body that names the model.
+  JsonWriter named(const std::string& model) const {
+    JsonWriter body('{');
+    const NoName none = no_name_;
+    if (!model.empty() || none == NoName::tried || none == NoName::taken) body.text("model", model);
+    return body;
+  }
+
+  /// By the answer to a request with no name. True: it is to be sent again, as it is written now.
+  bool learns_name(NoName sent, unsigned status, std::string_view words) {
+    const bool refused = may_want_name(status, words);
+    NoName before = sent, next = sent;
+    if (sent == NoName::left_out && refused) next = NoName::tried;
+    const bool says = status == 200 || verdict_of(status) == IdsVerdict::refused;  // else it failed for now
+    if (sent == NoName::tried && says) next = refused ? NoName::no_help : NoName::taken;
+    no_name_.compare_exchange_strong(before, next);
+    return sent == NoName::left_out && refused;
+  }
+
+  /// For one token, that nobody reads.
+  Task<OwnAnswer> ask_for_itself(const std::string& model, const std::string& prompt_json) {
+    for (;;) {
+      const NoName sent = no_name_;
+      const std::string asked = named(model).raw("prompt", prompt_json).number("max_tokens", 1).take();
+      const std::unique_ptr<HttpReply> reply = co_await client().send("POST", "/v1/completions", asked, headers());
+      OwnAnswer answer;
+      answer.status = reply->status();
+      answer.body = co_await reply->read_all();
+      if (!model.empty() || !learns_name(sent, answer.status, answer.body)) co_return answer;
+    }
+  }
+
   /// Throws EngineFailure if the answer is about something else, as that of a server that loads its model.
   Task<IdsVerdict> try_ids(const std::string& model) {
-    JsonWriter body = named(model);
-    const std::string text = body.raw("prompt", "[1]").number("max_tokens", 1).take();
-    std::unique_ptr<HttpReply> reply = co_await client().send("POST", "/v1/completions", text, headers());
-    const IdsVerdict verdict = verdict_of(reply->status());
-    if (verdict == IdsVerdict::unasked) {
-      EngineStream refused(std::move(reply), AskedOfEngine());
-      co_await refused.accept();
-    } else {
-      co_await reply->read_all();
-    }
+    const OwnAnswer answer = co_await ask_for_itself(model, "[1]");
+    const IdsVerdict verdict = verdict_of(answer.status);
+    if (verdict == IdsVerdict::unasked) throw failure_of_status(answer.status, "/v1/completions", answer.body);
     co_return verdict;
   }
 
@@ -245,6 +313,7 @@ class OpenAiCompletions final : public HttpEngine {
 
   const bool never_;
   std::atomic<IdsVerdict> ids_;
+  std::atomic<NoName> no_name_ = NoName::left_out;
   BackendFacts as_ids_ = kOpenAiCompletions, as_text_ = kOpenAiCompletions;
 };
 

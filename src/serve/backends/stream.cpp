@@ -69,12 +69,12 @@ unsigned status_in(Value error) {
   return code >= 400 && code < 600 ? static_cast<unsigned>(code) : 0;
 }
 
+}  // namespace
+
 EngineFailure failure_of_status(unsigned status, const std::string& path, const std::string& body) {
   return {EngineFailure::Kind::status,
           "the engine answered " + std::to_string(status) + " to " + path + ": " + message_of(body), status};
 }
-
-}  // namespace
 
 EngineFailure engine_said(const std::string& before, const std::string& message, unsigned status,
                           const AskedOfEngine& asked) {

@@ -25,6 +25,8 @@ inline AskedOfEngine asked_of(const Generation& generation) {
 }
 
 EngineFailure no_engine_answer(const std::string& what);
+/// The failure for an answer that is an error.
+EngineFailure failure_of_status(unsigned status, const std::string& path, const std::string& body);
 /// The failure for an error that an engine told in these words: they may be about the request's grammar, if it had one,
 /// or about a prompt that is larger than the context.
 EngineFailure engine_said(const std::string& before, const std::string& message, unsigned status,

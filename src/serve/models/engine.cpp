@@ -95,20 +95,6 @@ std::optional<std::int64_t> context_setting(const HttpAddress& address) {
   return context > 0 ? std::optional(context) : std::nullopt;
 }
 
-/// What it makes of text, once: the same model's first token does not change. An engine that cannot count now may
-/// later.
-Task<std::string> look_at_text(const ServedModel& model, EngineInfo& info) {
-  const std::shared_ptr<const EngineInfo> before = model.backend->info();
-  if (!info.first && before && before->model == info.model) info.first = before->first;
-  if (info.first) co_return std::string();
-  try {
-    co_return co_await find_first_token(model, info);
-  } catch (const EngineFailure& failure) {
-    if (failure.kind() != EngineFailure::Kind::status && failure.kind() != EngineFailure::Kind::garbage) throw;
-  }
-  co_return std::string();
-}
-
 }  // namespace
 
 Task<std::vector<std::string>> check_engine(const ServedModel& model) {
@@ -130,11 +116,8 @@ Task<std::vector<std::string>> check_engine(const ServedModel& model) {
     if (told) told = co_await compare(model, control);
     if (!told) warnings.push_back("this engine does not tell its tokens: nobody has compared its tokenizer with ours");
   }
-  if (!facts.takes_ids) {
-    std::string warning = co_await look_at_text(model, info);
-    if (!warning.empty()) warnings.push_back(std::move(warning));
-  }
   model.backend->remember(std::move(info));
+  co_await model.text_check->begin(model);
   co_return warnings;
 }
 
@@ -193,13 +176,12 @@ std::string text_of_ids(const Tokenizer& tokenizer, std::span<const TokenId> ids
   return text;
 }
 
-/// Without the token in front that the engine puts there itself: with both, the prompt would begin with two.
-std::string_view without_first(std::string_view text, const ServedModel& model, const Generation& generation,
-                               TokenId first) {
-  if (first < 0 || generation.ids.empty() || generation.ids.front() != first) return text;
-  const std::string token = model.tokenizer->token_text(first);
+/// Without so many tokens in front, which the engine puts there itself: with both, the prompt would begin with them
+/// twice.
+std::string_view without_first(std::string_view text, const Tokenizer& tokenizer, std::span<const TokenId> first) {
+  const std::string tokens = text_of_ids(tokenizer, first);
   // An empty prompt asks for nothing at all.
-  return text.size() > token.size() && text.starts_with(token) ? text.substr(token.size()) : text;
+  return text.size() > tokens.size() && text.starts_with(tokens) ? text.substr(tokens.size()) : text;
 }
 
 /// In the form that the generation says, which no longer changes.
@@ -213,11 +195,24 @@ Task<GenerationEnd> generate_in_form(const ServedModel& model, const Generation&
   co_return co_await with_patience(model.patience, sink, ask);
 }
 
-/// Of an engine that has stopped taking ids: nobody has looked at what it makes of text.
-Task<> learn_first(const ServedModel& model) {
-  EngineInfo info = *model.backend->info();
-  co_await look_at_text(model, info);
-  model.backend->remember(std::move(info));
+/// As text, for an engine that takes no ids.
+Task<GenerationEnd> generate_as_text(const ServedModel& model, const Generation& generation, const TokenSink& sink,
+                                     std::optional<std::int64_t> context) {
+  const std::size_t in_front = co_await model.text_check->in_front(model, generation.ids);
+  std::string text;
+  Generation asked = generation;
+  asked.as_text = true;
+  if (asked.text.empty()) asked.text = text = text_of_ids(*model.tokenizer, asked.ids);
+  asked.text = without_first(asked.text, *model.tokenizer, generation.ids.first(in_front));
+  try {
+    const GenerationEnd end = co_await generate_in_form(model, asked, sink, context);
+    model.text_check->compare(model, generation.ids, end.prompt_tokens);
+    co_return end;
+  } catch (const EngineFailure& failure) {
+    if (failure.kind() == EngineFailure::Kind::refused) model.text_check->forget();
+    if (failure.kind() == EngineFailure::Kind::died) model.text_check->doubt();
+    throw;
+  }
 }
 
 }  // namespace
@@ -248,15 +243,8 @@ Task<GenerationEnd> generate(const ServedModel& model, const Generation& generat
     }
     if (has_begun || !co_await model.backend->has_stopped_taking_ids(*failure)) std::rethrow_exception(failed);
     check_form(generation, true);
-    co_await learn_first(model);
   }
-  std::string text;
-  Generation asked = generation;
-  asked.as_text = true;
-  if (asked.text.empty()) asked.text = text = text_of_ids(*model.tokenizer, asked.ids);
-  const std::shared_ptr<const EngineInfo> known = backend.info();
-  asked.text = without_first(asked.text, model, generation, known->first.value_or(-1));
-  co_return co_await generate_in_form(model, asked, sink, info->context);
+  co_return co_await generate_as_text(model, generation, sink, info->context);
 }
 
 }  // namespace parlance::serve

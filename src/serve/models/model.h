@@ -14,6 +14,7 @@
 #include "serve/models/patience.h"
 #include "serve/models/readiness.h"
 #include "serve/models/slots.h"
+#include "serve/models/text_check.h"
 #include "serve/models/text_search.h"
 
 namespace parlance::serve {
@@ -37,6 +38,7 @@ struct ServedModel {
   RequestLimits limits{};
   std::unique_ptr<Slots> slots = std::make_unique<Slots>(SlotLimits{});  ///< of its engine
   std::unique_ptr<Readiness> readiness = std::make_unique<Readiness>();
+  std::unique_ptr<TextCheck> text_check = std::make_unique<TextCheck>();
   bool check_tokenizer = true;  ///< compare it with the engine's
   Patience patience{};          ///< with its engine
   ReasoningNames reasoning_names = ReasoningNames::both;

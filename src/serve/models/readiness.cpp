@@ -29,6 +29,7 @@ Task<std::string> fault_of_engine(const ServedModel& model) {
     if (model.backend->has_sampled(kLongestLook)) co_return std::string();
     co_return "the engine at " + model.backend->address().url() + " has not answered in 2 s";
   } catch (const std::exception& failure) {
+    model.text_check->forget();
     co_return failure.what();
   }
 }
