@@ -384,7 +384,6 @@ WITH = {  # what else the model has then, in place of the template and the test 
 OF_NO_PROMPT = {
     "--config", "--backend", "--backend-key-file", "--no-engine-check", "--model-name", "--reasoning-name", "--max-prompt-tokens",
     "--max-messages", "--max-reply-tokens", "--max-reasoning-tokens", "--max-running", "--max-waiting", "--first-byte", "--stall",
-    "--example",
 }  # fmt: skip
 
 
