@@ -155,6 +155,33 @@ def texts_of_others(gateway: Gateway, engine: Engine, checks: Checks) -> None:
             checks.that("Text of" not in prompt and not losses, f"{name}: ids that nobody was told: {prompt[-400:]}")
 
 
+def texts_of_other_apis(gateway: Gateway, engine: Engine, checks: Checks) -> None:
+    """The ids of calls are the same by each API; Ollama's has none at results."""
+    engine.script = lambda asked: Reply("<think>\nHm?\n</think>\n\nI look.\n" + CALL % 7)
+    tool, rows = TOOLS[0]["function"], []
+    for path, name, more in (
+        ("/v1/messages", "messages", {"max_tokens": 900, "tools": [{"name": "look", "input_schema": tool["parameters"]}]}),
+        ("/v1/responses", "input", {"tools": [{"type": "function", **tool}]}),
+        ("/api/chat", "messages", {"stream": False, "tools": TOOLS}),
+    ):
+        asked: Any = {"model": "mine", "parlance": True, **more, name: [user(f"Look by {path}.")]}
+        answer = gateway.post(path, asked)[2]
+        if path == "/v1/messages":
+            use = answer["content"][-1]
+            result = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": use["id"], "content": "There."}]}
+            rows = [{"role": "assistant", "content": [use]}, result]
+        elif path == "/v1/responses":
+            use = answer["output"][-1]
+            rows = [use, {"type": "function_call_output", "call_id": use["call_id"], "output": "There."}]
+        else:
+            rows = [{"role": "assistant", "tool_calls": answer["message"]["tool_calls"]}, {"role": "tool", "content": "There."}]
+        asked[name] += rows
+        _, headers, answer = gateway.post(path, asked)
+        told = [(loss["kind"], loss["path"]) for loss in answer["parlance"]["losses"]]
+        checks.that(headers["X-Parlance-Reused-Tokens"] != "0", f"{path}: the turn is found")
+        checks.equal(told, [("content", f"{name}[1]")], f"{path}: its text is told")
+
+
 def edits_cost_little(gateway: Gateway, engine: Engine, checks: Checks) -> None:
     """An edited text is looked for once, however long the conversation behind it is."""
     engine.script = lambda asked: Reply(f"I look, {len(asked.prompt)}.\n" + CALL % 7)
@@ -530,6 +557,7 @@ def main() -> int:
             clients_change_replies,
             texts_beside_calls,
             texts_of_others,
+            texts_of_other_apis,
             edits_cost_little,
             clients_write_arguments_again,
             nulls_of_a_model,

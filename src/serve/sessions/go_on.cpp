@@ -200,13 +200,13 @@ class TurnWithoutTexts {
     return nullptr;
   }
 
-  /// Are the results behind this message those of its calls?
+  /// Are the results behind this message those of its calls? Those of Ollama's API have no ids.
   bool has_own_results(std::size_t at) const {
     const std::span<const Value> calls = asked_[at]["tool_calls"].items();
     for (std::size_t next = at + 1; next < asked_.size() && asked_[next]["role"].text() == "tool"; ++next) {
       const Value id = asked_[next]["tool_call_id"];
       const auto is_of = [id](const Value& call) { return call["id"].text() == id.text(); };
-      if (std::ranges::none_of(calls, is_of)) return false;
+      if (id.is_string() && std::ranges::none_of(calls, is_of)) return false;
     }
     return true;
   }
