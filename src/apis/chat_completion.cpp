@@ -1,4 +1,5 @@
 // OpenAI's chat completions: chat.completion, and chat.completion.chunk. Begin reading at ChatCompletion::take.
+#include <deque>
 #include <utility>
 
 #include "apis/form.h"
@@ -24,13 +25,16 @@ class ChatCompletion final : public Form {
 
   void begin_stream() override { say_chunk(R"({"role": "assistant", "content": ""})", false); }
 
-  void add_logprobs(std::span<const ReplyLogprob> tokens) override { waiting_.add(tokens); }
+  void add_logprobs(std::span<const ReplyLogprob> tokens) override {
+    waiting_.add(tokens);
+    has_logprobs_ = true;
+  }
 
   void add_tokens(std::span<const std::int32_t> ids) override {
     tokens_ += static_cast<std::int64_t>(ids.size());
     if (!options().token_ids) return;
     for (const std::int32_t id : ids)
-      if (id >= 0) append_items(pending_ids_, std::to_string(id));
+      if (id >= 0) pending_ids_.push_back(id);
   }
 
   std::string choice_json() const override { return choice(true).take(); }
@@ -46,12 +50,18 @@ class ChatCompletion final : public Form {
  private:
   /// Some clients read a chunk's text from its logprobs, so those of markup before a text have a chunk of their own.
   void take_logprobs_of(const ReplyEvent& event) override {
+    const std::size_t waited = waiting_.size();
     const std::string own = waiting_.take(event);
     const bool is_shown = event.kind == ReplyEvent::Kind::content && !event.text.empty();
     if (is_shown && !own.empty() && !pending_logprobs_.empty()) say_chunk("{}", false);
     append_items(pending_logprobs_, own);
+    due_ids_ += waited - waiting_.size();
   }
-  void skip_logprobs_of(const ReplyEvent& event) override { waiting_.skip(event); }
+  void skip_logprobs_of(const ReplyEvent& event) override {
+    const std::size_t waited = waiting_.size();
+    waiting_.skip(event);
+    due_ids_ += waited - waiting_.size();
+  }
 
   // A call that ends incomplete is told by a last delta with "complete": false, which OpenAI's clients ignore: the API
   // itself has no way to say it.
@@ -211,7 +221,7 @@ class ChatCompletion final : public Form {
 
   void say_chunk(std::string_view delta, bool last) {
     const std::string logprobs = take_logprobs();
-    const std::string ids = std::exchange(pending_ids_, {});
+    const std::string ids = take_ids(last);
     append_items(ids_said_, ids);
     if (!listens()) return;
     const bool is_plain = !options().token_ids && !options().usage_in_chunks && !is_first_;
@@ -252,13 +262,28 @@ class ChatCompletion final : public Form {
     return std::exchange(pending_logprobs_, {});
   }
 
+  /// Those of the next chunk: of the same tokens as its logprobs, and of all tokens so far where there are none.
+  std::string take_ids(bool last) {
+    const bool all = last || !has_logprobs_;
+    const std::size_t count = all ? pending_ids_.size() : std::min(due_ids_, pending_ids_.size());
+    const auto end = pending_ids_.begin() + static_cast<std::ptrdiff_t>(count);
+    std::string items;
+    for (auto id = pending_ids_.begin(); id != end; ++id) append_items(items, std::to_string(*id));
+    pending_ids_.erase(pending_ids_.begin(), end);
+    due_ids_ = 0;
+    return items;
+  }
+
   ReplyMessage message_;
   std::vector<std::string> ids_;  ///< of each call the one that was made for it, or ""
   ReplyDeltas deltas_;
   std::string delta_;
   WaitingLogprobs waiting_;
   std::int64_t tokens_ = 0;
-  std::string ids_said_, pending_ids_;       ///< items of lists, as of logprobs
+  std::string ids_said_;  ///< items of a list, as of logprobs
+  std::deque<std::int32_t> pending_ids_;
+  std::size_t due_ids_ = 0;  ///< of pending_ids_, those whose logprobs the next chunk has
+  bool has_logprobs_ = false;
   bool is_first_ = false;                    ///< the next chunk has the prompt's ids
   std::string logprobs_, pending_logprobs_;  ///< items of lists: those that chunks had, and those of the next
   Json chunk_head_;

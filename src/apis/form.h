@@ -28,6 +28,7 @@ class WaitingLogprobs {
   void skip(const ReplyEvent& event);
   /// What is left, at the end.
   std::string rest();
+  std::size_t size() const { return items_.size(); }
 
  private:
   struct Item {

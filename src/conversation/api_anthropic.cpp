@@ -229,8 +229,11 @@ class AnthropicConverter {
   /// definition is among the tools of this request.
   void found_tool(Value block, Draft& draft) {
     r_.leave(block, {"type", "tool_name"}, {"cache_control"});
-    const Value name = r_.text_in(block, "tool_name");
-    if (!r_.failure) draft.parts.push_back(r_.text_part(name, block));
+    const Value name = member_value(block, "tool_name");
+    if (name.is_string())
+      draft.parts.push_back(r_.text_part(name, block));
+    else
+      r_.note(block, "without the name of a tool: passed over", true);
   }
 
   /// What the API has made of the messages before it.

@@ -142,6 +142,9 @@ def test_logprobs_of_the_prompt(kind: Kind) -> None:
         same(told, ["a", "b", "c", "d", "<|im_end|>"])
         whole = gateway.ask("/v1/completions", asked | {"max_tokens": 0}).json["choices"][0]  # the prompt alone
         same((whole["text"], whole["logprobs"]["tokens"]), ("ab", ["a", "b"]))
+        gateway.ask("/v1/completions", asked | {"max_tokens": 0, "min_tokens": 4})  # vLLM refuses more than the one that it samples
+        body = ENGINE.asked(kind.path)[-1].body
+        assert not {"min_tokens", "min_new_tokens"} & {*body, *body.get("sampling_params", {})}, body
         same(gateway.ask("/v1/completions", asked | {"echo": False, "max_tokens": 9}).json["choices"][0]["logprobs"]["tokens"], ["c", "d"])
         assert not any(ENGINE.asked(kind.path)[-1].body.get(name) is not None for name in ("echo", "logprob_start_len"))
 

@@ -81,6 +81,11 @@ def ids_of_chats(checks: Checks) -> None:
             checks.equal([one for choice in choices_of(streamed) for one in choice["token_ids"]], ids, f"{kind}: in a stream")
             prompts = [event.get("prompt_token_ids") for event in streamed.events]
             checks.equal(prompts, [prompt, *[None] * (len(prompts) - 1)], f"{kind}: once")
+            if kind != "llama-server":
+                for choice in choices_of(to.ask(CHAT, REASONED, {**wish, "stream": True, "logprobs": True})):
+                    told = [one["token"] for one in (choice.get("logprobs") or {}).get("content", [])]
+                    own = [IDS.bytes([one]).decode() for one in choice["token_ids"]]
+                    checks.equal(own, told, f"{kind}: a chunk's ids are those of its logprobs")
             plain = to.ask(CHAT, REASONED, {"return_token_ids": False}).text
             checks.that("token_ids" not in plain, "only where they are asked for", plain)
             several = to.ask(CHAT, REASONED, {**wish, "n": 2, "stream": True})

@@ -9,9 +9,9 @@ import sys
 
 
 def fetched(name: str, there: pathlib.Path, *commands: list[str]) -> bool:
-    """Is it in the folder, or could the commands put it there? Says so where it cannot be had."""
-    whole = there / ".fetched"  # a command may be ended in its middle
-    if whole.exists():
+    """Is it in the folder, or could the commands put it there? Says so where it cannot be had. `name` has the versions."""
+    whole = there / ".fetched"  # says what is there; a command may be ended in its middle
+    if whole.exists() and whole.read_text(encoding="utf-8") == name:
         return True
     shutil.rmtree(there, ignore_errors=True)
     there.mkdir(parents=True)
@@ -21,7 +21,7 @@ def fetched(name: str, there: pathlib.Path, *commands: list[str]) -> bool:
             shutil.rmtree(there, ignore_errors=True)
             print(f"skipped: {name} cannot be had")
             return False
-    whole.touch()
+    whole.write_text(name, encoding="utf-8")
     return True
 
 

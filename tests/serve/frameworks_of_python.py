@@ -57,6 +57,8 @@ OF_ASCII = {"in ASCII, stream": IN_ASCII, "in ASCII, structured": ASCII_TIDE}
 ANSWERS = ("Tide", "PartialTide", "final_result", "return_tide", "StructuredOutput", "__mirascope_formatted_output_tool__")
 OWN_WORDS = ("smolagents",)  # which writes calls as text of its own: each costs a break
 TOO_LONG = json.dumps({"error": {"code": 400, "message": "the request exceeds the available context size"}})
+QUIET = ("HAYSTACK_TELEMETRY_ENABLED", "CREWAI_TRACING_ENABLED")  # which are False
+DISABLED = ("CREWAI_DISABLE_TELEMETRY", "CREWAI_DISABLE_TRACKING", "OTEL_SDK_DISABLED", "DO_NOT_TRACK", "DISABLE_TELEMETRY")
 ENGINE = Engine()
 
 
@@ -108,7 +110,11 @@ def ids_go_on(name: str, checks: Checks) -> None:
 
 def steps(name: str, python: pathlib.Path, url: str, checks: Checks) -> list[Any]:
     command = [str(python), "-W", "ignore", str(HERE / "clients_frameworks.py"), name, url]
-    environment = {**os.environ, "OPENAI_API_KEY": "none", "ANTHROPIC_API_KEY": "none", "PYTHONPATH": ""}
+    home = FOLDER / "home"  # some keep what they tell their makers there
+    home.mkdir(exist_ok=True)
+    places = {name: str(home) for name in ("HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME")}
+    silent = dict.fromkeys(QUIET, "False") | dict.fromkeys(DISABLED, "true")
+    environment = {**os.environ, **places, **silent, "OPENAI_API_KEY": "none", "ANTHROPIC_API_KEY": "none", "PYTHONPATH": ""}
     done = subprocess.run(command, cwd=FOLDER, env=environment, capture_output=True, text=True, timeout=900)
     checks.equal(done.returncode, 0, f"{name}: {done.stderr[-1500:]}")
     return [json.loads(line) for line in done.stdout.splitlines() if line.startswith('["')]

@@ -337,6 +337,10 @@ def found_tools(api: Api, checks: Checks) -> None:
     api.post(MESSAGES, messages=messages, tools=tools)
     checks.that("<tool_response>\nlook\nmore\n</tool_response>" in turns(), f"the result has the names of the tools: {turns()}")
     checks.equal(api.losses(MESSAGES, messages=messages, tools=tools), set(), "and nothing is lost")
+    found[1].pop("tool_name")
+    losses = api.losses(MESSAGES, messages=messages, tools=tools)
+    checks.equal([path for _, path in losses], ["messages[2].content[0].content[1]"], "one that names none is")
+    checks.that("<tool_response>\nlook\n</tool_response>" in turns(), f"and the others are there: {turns()}")
 
 
 def tools_of_clients(api: Api, checks: Checks) -> None:

@@ -110,8 +110,11 @@ def agent(
         places = {key: str(home / value) for key, value in variables.items()}
         environment = {**os.environ, "HOME": str(home), "KEY": "none", "PWD": str(project), **places, **(settings or {})}
         ENGINE.asked.clear()
-        done = subprocess.run(command, cwd=project, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300)
-        end_what_stays(home)
+        asked: Any = {"cwd": project, "env": environment, "stdin": subprocess.DEVNULL, "capture_output": True, "text": True}
+        try:
+            done = subprocess.run(command, timeout=300, **asked)
+        finally:
+            end_what_stays(home)
         checks.that(done.returncode == 0 and SHOWN in done.stdout, f"{name}: {done.stdout[-500:]} {done.stderr[-1500:]}")
         results = [asked for asked in ENGINE.asked if RAN in ENGINE.vocabulary.decode(asked.prompt)]
         checks.that(results, f"{name}: the command's result reaches the engine")

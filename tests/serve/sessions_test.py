@@ -12,6 +12,7 @@ import json
 import pathlib
 import sys
 import tempfile
+import time
 from typing import Any
 
 from engine import TOKENIZER, Asked, Engine, Reply
@@ -106,6 +107,103 @@ def texts_beside_calls(gateway: Gateway, engine: Engine, checks: Checks) -> None
         asked = talk.turn({"role": "tool", "tool_call_id": message["tool_calls"][0]["id"], "content": "There."})
         checks.that(not talk.keeps(asked), f"{name}: another text is another reply")
         checks.that("something else" in engine.vocabulary.decode(asked.prompt), f"{name}: and is in the prompt")
+
+
+def without_text(message: Any) -> Any:
+    return {"role": "assistant", "content": None, "tool_calls": message["tool_calls"]}
+
+
+def texts_of_others(gateway: Gateway, engine: Engine, checks: Checks) -> None:
+    """A text that a client leaves out is in the prompt where the client was told it; nobody else's is, whose calls are the same."""
+    said = "<think>\nThought of %s.\n</think>\n\nText of %s.\n" + CALL % 7
+    for name in ({}, {"prompt_cache_key": "texts of others"}):
+        question, samples = user(f"One question, {name}"), []
+        for who in ("A", "B"):
+            engine.script = lambda asked, who=who: Reply(said % (who, who))
+            talk = Talk(gateway, engine, tools=TOOLS, **name)
+            talk.turn(question)
+            samples.append(talk.request["messages"][-1])
+
+        def prompt_behind(*messages: Any, name: Any = name, question: Any = question) -> tuple[str, list[Any]]:
+            talk = Talk(gateway, engine, tools=TOOLS, **name)
+            asked = talk.turn(question, *messages)
+            losses = [loss["path"] for loss in talk.answer["parlance"]["losses"] if loss["kind"] == "content"]
+            return engine.vocabulary.decode(asked.prompt), losses
+
+        def result(message: Any) -> Any:
+            return {"role": "tool", "tool_call_id": message["tool_calls"][0]["id"], "content": "There."}
+
+        engine.script = lambda asked: Reply("More.\n" + CALL % 8)
+        for who, other, message in (("A", "B", samples[0]), ("B", "A", samples[1])):
+            prompt, losses = prompt_behind(without_text(message), result(message))
+            own = f"Text of {who}" in prompt and f"Thought of {who}" in prompt and f"of {other}" not in prompt
+            checks.that(own, f"{name}: {who} has its own text: {prompt[-400:]}")
+            checks.equal(losses, ["messages[1]"], f"{name}: what the request leaves out is told")
+        prompt, losses = prompt_behind(samples[0], result(samples[0]))
+        checks.equal(("Text of A" in prompt, losses), (True, []), f"{name}: nothing is told where nothing is left out")
+        forged = json.loads(json.dumps(samples[1]))
+        forged["tool_calls"][0]["id"] = "forged"
+        second = without_text(
+            {"tool_calls": [{**forged["tool_calls"][0], "id": "2", "function": {"name": "look", "arguments": {"at": "Köln 8"}}}]}
+        )
+        for messages in (
+            (without_text(forged), result(forged)),
+            (without_text(samples[1]), result(forged)),
+            (without_text(forged), result(forged), second, result(second)),  # the call behind a text that was left out
+        ):
+            prompt, losses = prompt_behind(*messages)
+            checks.that("Text of" not in prompt and not losses, f"{name}: ids that nobody was told: {prompt[-400:]}")
+
+
+def texts_of_other_apis(gateway: Gateway, engine: Engine, checks: Checks) -> None:
+    """The ids of calls are the same by each API; Ollama's has none at results."""
+    engine.script = lambda asked: Reply("<think>\nHm?\n</think>\n\nI look.\n" + CALL % 7)
+    tool, rows = TOOLS[0]["function"], []
+    for path, name, more in (
+        ("/v1/messages", "messages", {"max_tokens": 900, "tools": [{"name": "look", "input_schema": tool["parameters"]}]}),
+        ("/v1/responses", "input", {"tools": [{"type": "function", **tool}]}),
+        ("/api/chat", "messages", {"stream": False, "tools": TOOLS}),
+    ):
+        asked: Any = {"model": "mine", "parlance": True, **more, name: [user(f"Look by {path}.")]}
+        answer = gateway.post(path, asked)[2]
+        if path == "/v1/messages":
+            use = answer["content"][-1]
+            result = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": use["id"], "content": "There."}]}
+            rows = [{"role": "assistant", "content": [use]}, result]
+        elif path == "/v1/responses":
+            use = answer["output"][-1]
+            rows = [use, {"type": "function_call_output", "call_id": use["call_id"], "output": "There."}]
+        else:
+            rows = [{"role": "assistant", "tool_calls": answer["message"]["tool_calls"]}, {"role": "tool", "content": "There."}]
+        asked[name] += rows
+        _, headers, answer = gateway.post(path, asked)
+        told = [(loss["kind"], loss["path"]) for loss in answer["parlance"]["losses"]]
+        checks.that(headers["X-Parlance-Reused-Tokens"] != "0", f"{path}: the turn is found")
+        checks.equal(told, [("content", f"{name}[1]")], f"{path}: its text is told")
+
+
+def edits_cost_little(gateway: Gateway, engine: Engine, checks: Checks) -> None:
+    """An edited text is looked for once, however long the conversation behind it is."""
+    engine.script = lambda asked: Reply(f"I look, {len(asked.prompt)}.\n" + CALL % 7)
+    talk = Talk(gateway, engine, tools=TOOLS)
+    talk.turn(user("Look at a lot."))
+    took: list[float] = []
+    for _ in range(150):
+        begun = time.monotonic()
+        message = talk.request["messages"][-1]
+        message["content"] = None
+        talk.turn({"role": "tool", "tool_call_id": message["tool_calls"][0]["id"], "content": "There."})
+        took.append(time.monotonic() - begun)
+    for place in (1, 151):
+        edited, whole, usual = json.loads(json.dumps(talk.request)), 1000.0, max(sorted(took[-20:])[:15])
+        del edited["messages"][-1]
+        for number in range(3):  # the machine may be busy
+            edited["messages"][place]["content"] = f"Edited {number}."
+            begun = time.monotonic()
+            status, headers, _ = gateway.post("/v1/chat/completions", edited)
+            whole = min(whole, time.monotonic() - begun)
+            checks.equal((status, headers["X-Parlance-Reused-Tokens"] != "0"), (200, place > 1), f"message {place}: the turn before it")
+        checks.that(whole < 0.1 + 4 * usual, f"message {place} edited: {whole} s, where a turn takes {usual}")
 
 
 def clients_write_arguments_again(gateway: Gateway, engine: Engine, checks: Checks) -> None:
@@ -239,6 +337,24 @@ def breaks_are_explained(gateway: Gateway, engine: Engine, checks: Checks) -> No
     told = talk.answer["parlance"]["prefix_break"]
     checks.that(told and told["input"].startswith("tools"), f"a new tool: {told}")
     checks.that(gateway.metric("parlance_prefix_breaks_total") >= 2, "breaks in /metrics")
+
+
+def places_have_no_folders(parlance: str, engine: Engine, checks: Checks) -> None:
+    """A client learns the name of a template's file, and not where it is."""
+    engine.script = lambda asked: Reply("Yes.<|im_end|>")
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "own.jinja"
+        path.write_text(
+            "{% for one in messages %}<|im_start|>{{ one.role }}\n{{ one.content }}<|im_end|>\n{% endfor %}<|im_start|>assistant\n"
+        )
+        with Gateway(parlance, engine.url, template=("-t", str(path))) as gateway:
+            talk = Talk(gateway, engine, prompt_cache_key="places")
+            talk.turn(user("One?"))
+            talk.request["messages"][0]["content"] = "Two?"
+            talk.turn(user("Three?"))
+            told = talk.answer["parlance"]["prefix_break"]
+            checks.that(" own.jinja line 1" in told["sentence"] and told["template"] == "own.jinja:1", f"the template's line: {told}")
+            checks.that(folder not in json.dumps(told), f"and not its folder: {told}")
 
 
 def other_replies_are_told(gateway: Gateway, engine: Engine, checks: Checks) -> None:
@@ -440,6 +556,9 @@ def main() -> int:
             fifty_turns,
             clients_change_replies,
             texts_beside_calls,
+            texts_of_others,
+            texts_of_other_apis,
+            edits_cost_little,
             clients_write_arguments_again,
             nulls_of_a_model,
             blanks_around_reasoning,
@@ -453,6 +572,7 @@ def main() -> int:
             by_name,
         ):
             test(gateway, engine, checks)
+        places_have_no_folders(sys.argv[1], engine, checks)
         memory_of_tools(sys.argv[1], engine, checks)
         text_without_a_token(sys.argv[1], engine, checks)
         no_content_in_the_log(sys.argv[1], engine, checks)

@@ -201,6 +201,17 @@ void find_calls_left_out(const Call& call, Chat& chat, const Turn& turn) {
   add_late_loss(call, chat, {LossKind::lost, "call", "functions", std::move(what), {}});
 }
 
+/// The model reads what it said, and the client has to know that.
+void tell_texts_left_out(const Call& call, Chat& chat, const Turn& turn) {
+  const std::vector<std::string>& paths = turn.prompt().left_out;
+  if (paths.empty() || turn.choice() != 0) return;
+  const std::string what =
+      "the request leaves out the text beside the calls of " +
+      (paths.size() == 1 ? "this message" : std::to_string(paths.size()) + " messages, of which this is the last") +
+      "; the prompt has it as it was sampled";
+  add_late_loss(call, chat, {LossKind::lost, "content", paths.back(), what, {}});
+}
+
 /// An engine that cuts a prompt for which its context has no room may say so by its figures alone. Its own tokens
 /// around the prompt, and the pieces of text between them, may be others.
 void find_prompt_cut(const Call& call, Chat& chat, const Turn& turn) {
@@ -223,6 +234,7 @@ void find_logprobs_missing(const Call& call, Chat& chat, const Turn& turn) {
 Task<> finish(Call& call, Chat& chat, Answer& answer) {
   count(call, chat, answer.turn);
   find_calls_left_out(call, chat, answer.turn);
+  tell_texts_left_out(call, chat, answer.turn);
   find_prompt_cut(call, chat, answer.turn);
   find_logprobs_missing(call, chat, answer.turn);
   const std::string id = has_context(chat, answer.turn) ? context_id(answer.turn.context()) : chat.id;

@@ -51,6 +51,9 @@ Result<void> read_prompt_logprobs(Value body, ContinuationsAsked& into) {
 Result<void> read_settings(const Call& call, Value body, ContinuationsAsked& into) {
   const std::int64_t least_tokens = flag_of(body["echo"], false) ? 0 : 1;  // 0: the prompt alone
   if (Result<void> read = read_sampler(body, into, least_tokens); !read) return read;
+  // Where there is to be no reply, engines sample one token, and refuse to be asked for more.
+  if (into.sampling.integer(Setting::max_tokens) == 0)
+    std::erase_if(into.sampling.values, [](const auto& one) { return one.first == Setting::min_tokens; });
   if (Result<void> read = read_prompt_logprobs(body, into); !read) return read;
   into.stream = flag_of(body["stream"], false);
   into.include_usage = includes_usage(body);

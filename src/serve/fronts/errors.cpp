@@ -1,11 +1,10 @@
 // Says errors.
 #include "serve/fronts/errors.h"
 
-#include <filesystem>
-
 #include "parlance/json_writer.h"
 #include "serve/fronts/client_words.h"
 #include "serve/fronts/routes.h"
+#include "serve/json/file_name.h"
 
 namespace parlance::serve {
 
@@ -89,8 +88,7 @@ ReplyApiError error_of(const Error& error) {
   if (!made.param.empty() && !made.message.starts_with(made.param)) made.message = made.param + ": " + made.message;
   const Location& where = error.where();
   if (where.line > 0) {
-    // a client learns the file's name, not in which folders the model is
-    const std::string name = std::filesystem::path(where.name).filename().string();
+    const std::string name = without_folders(where.name);
     made.message +=
         " (" + name + ", line " + std::to_string(where.line) + ", column " + std::to_string(where.column) + ")";
   }

@@ -2,12 +2,13 @@
 #include "serve/sessions/go_on.h"
 
 #include <algorithm>
-#include <filesystem>
+#include <unordered_map>
 
 #include "base/ascii.h"
 #include "base/utf8.h"
 #include "parlance/json.h"
 #include "parlance/sampled_reply.h"
+#include "serve/json/file_name.h"
 
 namespace parlance::serve {
 
@@ -22,13 +23,14 @@ std::string_view name_of(PrefixCause cause) {
   return "";
 }
 
-PrefixBreak break_of(const PrefixDifference& found, std::size_t ids) {
+PrefixBreak break_of(PrefixDifference found, std::size_t ids) {
+  found.before.place.name = without_folders(found.before.place.name);
+  found.after.place.name = without_folders(found.after.place.name);
   PrefixBreak made{
       .sentence = found.sentence(), .path = found.changed_input, .cause = std::string(name_of(found.cause))};
   if (made.path.empty()) made.path = found.after.path.empty() ? found.before.path : found.after.path;
   const Location& place = found.after.place;
-  if (place.line > 0)  // without the folders, which concern no client
-    made.template_place = std::filesystem::path(place.name).filename().string() + ":" + std::to_string(place.line);
+  if (place.line > 0) made.template_place = place.name + ":" + std::to_string(place.line);
   made.kept = std::min(found.token, ids);
   made.lost = ids - made.kept;
   return made;
@@ -112,6 +114,7 @@ constexpr const char* kNotSampled = "a reply is not the one that was sampled beh
 struct Found {
   std::shared_ptr<const Held> held;
   bool exact = false;
+  std::vector<std::size_t> left_out{};  ///< numbers of the messages whose text beside calls the request lacks
 };
 
 /// Which of the messages are replies: a conversation that is kept ends with one.
@@ -151,44 +154,96 @@ bool is_own(const Held& held, const SessionHints& hints) {
   return hints.session.empty() ? !held.named : held.id == hints.session;
 }
 
-/// Do these have a message of the assistant with this text?
-bool have_text(std::span<const Value> messages, std::string_view text) {
-  return std::ranges::any_of(messages, [text](const Value& one) {
-    return one["role"].text() == "assistant" && text_for_keys(one["content"]) == text;
-  });
-}
+/// What a client that leaves out texts beside calls has of a turn.
+struct WithoutTexts {
+  std::shared_ptr<const Held> held{};
+  std::vector<std::size_t> left_out{};  ///< numbers of the messages without their text
+};
 
-/// Whether the texts beside calls that the request has are those of the turn, and those that it lacks were left out:
-/// some clients have them as messages behind the results.
-bool has_no_other_texts(const Conversation& conversation, const Held& held) {
-  const std::span<const Value> asked = conversation.messages().items();
-  const std::span<const Value> known = held.session.conversation().messages().items();
-  for (std::size_t at = 0; at < std::min(held.messages, asked.size()); ++at) {
-    if (asked[at]["tool_calls"].items().empty()) continue;
-    const bool is_reply = at + 1 == held.messages;
-    if (!is_reply && at >= known.size()) return false;
-    const std::string text = text_for_keys(asked[at]["content"]);
-    const std::string own =
-        is_reply ? std::string(ascii::trimmed(held.reply.content)) : text_for_keys(known[at]["content"]);
-    if (text != own && (!text.empty() || have_text(asked.subspan(at + 1), own))) return false;
-  }
-  return true;
-}
+/// Finds a turn in which the client left out texts beside calls, as some do. Only who was told the ids of the calls
+/// finds it: nobody else's text may get into a prompt. Looking costs a hash for each message, and two turns at most are
+/// read.
+class TurnWithoutTexts {
+ public:
+  TurnWithoutTexts(const Sessions& sessions, const MessageKeys& keys, const Conversation& conversation)
+      : sessions_(sessions), keys_(keys), asked_(conversation.messages().items()) {}
 
-/// A turn of a longer beginning than `known` has, in which the client left out texts beside calls, as some do.
-std::shared_ptr<const Held> turn_without_texts(const Sessions& sessions, const MessageKeys& keys,
-                                               const Conversation& conversation, const Held* known,
-                                               const SessionHints& hints,
-                                               const std::shared_ptr<const ServedModel>& model) {
-  const std::vector<bool> ends = replies_among(conversation);
-  const std::size_t least = known == nullptr ? 0 : known->messages;
-  for (std::size_t at = std::min(ends.size(), keys.without_texts.size()); at > least; --at) {
-    if (!ends[at - 1]) continue;
-    std::shared_ptr<const Held> held = sessions.by_calls(model, keys.without_texts[at - 1]);
-    if (held != nullptr && is_own(*held, hints) && has_no_other_texts(conversation, *held)) return held;
+  /// Of a longer beginning than the first `known` messages, which the request has as they are kept.
+  WithoutTexts find(std::size_t known, const SessionHints& hints, const std::shared_ptr<const ServedModel>& model) {
+    std::size_t first = known;  // which has no text
+    while (first < asked_.size() && !lacks_text(first)) ++first;
+    std::size_t end = asked_.size();
+    for (int look = 0; look < 2 && end > first; ++look) {
+      std::shared_ptr<const Held> held = newest(first, end, hints, model);
+      if (held == nullptr) break;
+      WithoutTexts found;
+      end = same_messages(*held, found.left_out);  // no turn that goes on from it has the others either
+      if (end < held->messages) continue;
+      found.held = std::move(held);
+      return found;
+    }
+    return {};
   }
-  return nullptr;
-}
+
+ private:
+  bool lacks_text(std::size_t at) const {
+    return !asked_[at]["tool_calls"].items().empty() && text_for_keys(asked_[at]["content"]).empty();
+  }
+
+  /// The longest turn whose reply is behind message `first` and before `end`.
+  std::shared_ptr<const Held> newest(std::size_t first, std::size_t end, const SessionHints& hints,
+                                     const std::shared_ptr<const ServedModel>& model) const {
+    for (std::size_t at = end; at > first; --at) {
+      if (asked_[at - 1]["role"].text() != "assistant" || !has_own_results(at - 1)) continue;
+      if (auto held = sessions_.by_calls(model, keys_.without_texts[at - 1], hints.session)) return held;
+    }
+    return nullptr;
+  }
+
+  /// Are the results behind this message those of its calls? Those of Ollama's API have no ids.
+  bool has_own_results(std::size_t at) const {
+    const std::span<const Value> calls = asked_[at]["tool_calls"].items();
+    for (std::size_t next = at + 1; next < asked_.size() && asked_[next]["role"].text() == "tool"; ++next) {
+      const Value id = asked_[next]["tool_call_id"];
+      const auto is_of = [id](const Value& call) { return call["id"].text() == id.text(); };
+      if (id.is_string() && std::ranges::none_of(calls, is_of)) return false;
+    }
+    return true;
+  }
+
+  /// How many of the turn's messages the request has: all, or those before a text that is another one, or that the
+  /// request has elsewhere.
+  std::size_t same_messages(const Held& held, std::vector<std::size_t>& left_out) {
+    const std::span<const Value> known = held.session.conversation().messages().items();
+    for (std::size_t at = 0; at < held.messages; ++at) {
+      if (asked_[at]["tool_calls"].items().empty()) continue;
+      const bool is_reply = at + 1 == held.messages;
+      if (!is_reply && at >= known.size()) return at;
+      const std::string text = text_for_keys(asked_[at]["content"]);
+      const std::string own =
+          is_reply ? std::string(ascii::trimmed(held.reply.content)) : text_for_keys(known[at]["content"]);
+      if (text == own) continue;
+      if (!text.empty() || stands_behind(own, at)) return at;
+      left_out.push_back(at);
+    }
+    return held.messages;
+  }
+
+  /// Some clients have the texts as messages behind the results.
+  bool stands_behind(const std::string& text, std::size_t at) {
+    if (last_.empty()) {
+      for (std::size_t one = 0; one < asked_.size(); ++one)
+        if (asked_[one]["role"].text() == "assistant") last_[text_for_keys(asked_[one]["content"])] = one;
+    }
+    const auto found = last_.find(text);
+    return found != last_.end() && found->second > at;
+  }
+
+  const Sessions& sessions_;
+  const MessageKeys& keys_;
+  const std::span<const Value> asked_;
+  std::unordered_map<std::string, std::size_t> last_;  ///< texts of the assistant, each with its last message
+};
 
 /// Does the request have the turn's conversation at its beginning?
 bool has_all(const MessageKeys& keys, const Held& held) {
@@ -205,8 +260,12 @@ Found find(const Sessions& sessions, const MessageKeys& keys, const Key& variabl
   }
   std::vector<bool> ends = replies_among(conversation);
   std::shared_ptr<const Held> longest = longest_turn(sessions, keys, ends, hints, model);
-  if (auto longer = turn_without_texts(sessions, keys, conversation, longest.get(), hints, model))
-    longest = std::move(longer);
+  const std::size_t known = longest == nullptr ? 0 : longest->messages;
+  WithoutTexts longer = TurnWithoutTexts(sessions, keys, conversation).find(known, hints, model);
+  if (longer.held != nullptr) {
+    const bool exact = longer.held->variables == variables;
+    return {std::move(longer.held), exact, std::move(longer.left_out)};
+  }
   if (longest != nullptr) {
     const bool exact = longest->variables == variables;
     return {std::move(longest), exact};
@@ -252,6 +311,20 @@ std::optional<Session> as_whole(const Held& held, const Conversation& conversati
   return std::nullopt;
 }
 
+/// Where the turn that was found has texts that the request lacks, the prompt has them too, and the keys are those of
+/// what is in it: who never was told these texts does not find the next turn by the request as it was. Gives the paths
+/// of these messages.
+std::vector<std::string> keep_left_out(MessageKeys& keys, const Found& found, const Conversation& conversation) {
+  std::vector<std::string> paths;
+  if (!found.exact || found.left_out.empty()) return paths;
+  for (const std::size_t number : found.left_out) {
+    std::string path = conversation.path_of(conversation.messages().items()[number]);
+    paths.push_back(path.empty() ? "messages[" + std::to_string(number) + "]" : std::move(path));
+  }
+  begin_with(keys, found.held->key, found.held->key_without_system, conversation, found.held->messages);
+  return paths;
+}
+
 /// Would the conversation before these messages have a say in how they are written? Ids with numbers of calls are what
 /// the pass named-ids makes; all others depend on the message alone.
 bool depends_on_history(const Conversation& conversation) {
@@ -275,6 +348,7 @@ std::optional<PreparedPrompt> prepare_behind(const std::shared_ptr<Held>& held, 
   MessageKeys keys{.whole = {held->key},
                    .without_system = {held->key_without_system},
                    .without_texts = {held->key_without_texts},
+                   .have_texts = !held->key_without_texts.empty(),
                    .before = held->messages - 1};
   add_keys(keys, request.conversation, behind);
   return PreparedPrompt{.session = std::move(held->session),
@@ -297,11 +371,15 @@ Result<PreparedPrompt> prepare_prompt(const std::shared_ptr<const ServedModel>& 
   MessageKeys keys = message_keys(conversation, hints.owner);
   Key variables = variables_key(conversation);
   Found found = find(sessions, keys, variables, conversation, hints, model);
+  std::vector<std::string> left_out = keep_left_out(keys, found, conversation);
   std::optional<PrefixBreak> broken;
   std::optional<Session> session;
   if (const auto other = with_other_reply(sessions, keys, conversation, found, hints, model)) {
     session = as_whole(*other, conversation, broken);
-    if (session) found = {other};
+    if (session) {
+      found = {other};
+      left_out.clear();
+    }
     // Clients without keys may ask the same: what one was told is not for the others.
     if (broken && hints.session.empty()) broken->sentence = kNotSampled;
   }
@@ -333,8 +411,8 @@ Result<PreparedPrompt> prepare_prompt(const std::shared_ptr<const ServedModel>& 
   const bool named = !hints.session.empty(), grown = found.exact && reused > 0;
   const std::string id = named ? hints.session : joins ? found.held->id : new_id;
   return PreparedPrompt{
-      std::move(*session), found.held,           reused,    guarded, std::move(broken), id, named, grown, with_tools,
-      std::move(keys),     std::move(variables), render.now};
+      std::move(*session), found.held,           reused,     guarded, std::move(broken),  id, named, grown, with_tools,
+      std::move(keys),     std::move(variables), render.now, false,   std::move(left_out)};
 }
 
 }  // namespace parlance::serve

@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "serve/models/model.h"
 #include "serve/sessions/lookup.h"
@@ -41,9 +42,12 @@ struct PreparedPrompt {
   Key variables;
   CivilTime now{};     ///< what the session's renders show
   bool alone = false;  ///< nobody else has the session, now or later
+  /// Paths of the messages whose texts beside calls the request lacks, and the prompt has.
+  std::vector<std::string> left_out{};
 
   PreparedPrompt copy() const {
-    return {session.copy(), from, reused, guarded_before, broken, id, named, grown, with_tools, keys, variables, now};
+    return {session.copy(), from,       reused, guarded_before, broken, id,    named,
+            grown,          with_tools, keys,   variables,      now,    false, left_out};
   }
 };
 

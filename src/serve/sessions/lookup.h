@@ -32,9 +32,11 @@ class Sessions {
   std::shared_ptr<const Held> by_question(const std::shared_ptr<const ServedModel>& model, const Key& question) const {
     return in_memory(model, name_of_question(question));
   }
-  /// The newest turn in memory of the messages with this key without texts beside calls. Null: there is none.
-  std::shared_ptr<const Held> by_calls(const std::shared_ptr<const ServedModel>& model, const Key& key) const {
-    return key.empty() ? nullptr : in_memory(model, name_of_calls(key));
+  /// The newest turn in memory of the messages with this key without texts beside calls. `session` "": of a session
+  /// that no client named. Null: there is none.
+  std::shared_ptr<const Held> by_calls(const std::shared_ptr<const ServedModel>& model, const Key& key,
+                                       std::string_view session) const {
+    return key.empty() ? nullptr : in_memory(model, name_of_calls(key, session));
   }
   std::shared_ptr<const Held> by_session(const std::shared_ptr<const ServedModel>& model, std::string_view id,
                                          std::string_view owner) const;

@@ -82,17 +82,25 @@ std::string calls_of(const ReplyMessage& reply) {
 /// Of one message.
 struct OwnKeys {
   explicit OwnKeys(const Key& both) : whole(both), without_text(both) {}
-  OwnKeys(Key first, Key second) : whole(std::move(first)), without_text(std::move(second)) {}
+  OwnKeys(Key first, Key second, bool with_text)
+      : whole(std::move(first)), without_text(std::move(second)), has_text(with_text) {}
   Key whole, without_text;
+  bool has_text = false;  ///< beside calls
 };
+
+Key key_without_text(const std::string& calls, const std::string& ids) {
+  return sha256(said_by_assistant("", calls) + ids);
+}
 
 OwnKeys own_keys_of_assistant(Value message) {
   std::string room;
   const std::string_view text = ascii::trimmed(keyed_text(message["content"], room));
   const std::string calls = calls_of(message);
   const Key whole = sha256(said_by_assistant(text, calls));
-  if (text.empty() || message["tool_calls"].items().empty()) return OwnKeys(whole);
-  return {whole, sha256(said_by_assistant("", calls))};
+  if (message["tool_calls"].items().empty()) return OwnKeys(whole);
+  JsonWriter ids('[');
+  for (const Value& call : message["tool_calls"].items()) ids.item_text(call["id"].text());
+  return {whole, key_without_text(calls, ids.take()), !text.empty()};
 }
 
 /// The members of a result that clients and templates do not agree on are left out: ids are made up anew.
@@ -110,6 +118,13 @@ std::string said_by_others(Value message) {
   return text.take();
 }
 
+OwnKeys own_keys_of(Value message) {
+  if (message["role"].text() == "assistant") return own_keys_of_assistant(message);
+  const Key whole = sha256(said_by_others(message));
+  const Value id = message["tool_call_id"];
+  return id.is_string() ? OwnKeys(whole, sha256(whole + whole_text(id)), false) : OwnKeys(whole);
+}
+
 }  // namespace
 
 MessageKeys message_keys(const Conversation& conversation, std::string_view owner) {
@@ -125,7 +140,8 @@ void add_keys(MessageKeys& keys, const Conversation& conversation, std::size_t f
   const std::span<const Value> messages = conversation.messages().items();
   for (const Value& message : messages.subspan(std::min(from, messages.size()))) {
     const std::string_view role = message["role"].text();
-    const OwnKeys own = role == "assistant" ? own_keys_of_assistant(message) : OwnKeys(sha256(said_by_others(message)));
+    const OwnKeys own = own_keys_of(message);
+    keys.have_texts = keys.have_texts || own.has_text;
     whole = sha256(whole + own.whole);
     if (role != "system" && role != "developer") rest = sha256(rest + own.whole);
     if (!without_texts.empty()) without_texts = sha256(without_texts + own.without_text);
@@ -140,10 +156,22 @@ Key key_after(const Key& before, const ReplyMessage& reply) {
   return sha256(before + sha256(said_by_assistant(utf8::repair(reply.content), calls_of(reply))));
 }
 
-Key key_after_without_text(const Key& before, const ReplyMessage& reply) {
-  if (before.empty()) return {};
-  return reply.calls.empty() ? key_after(before, reply)
-                             : sha256(before + sha256(said_by_assistant("", calls_of(reply))));
+Key key_after_without_text(const Key& before, const ReplyMessage& reply, const std::vector<std::string>& ids) {
+  if (reply.calls.empty()) return key_after(before, reply);
+  JsonWriter told('[');
+  for (const std::string& id : ids) told.item_text(id);
+  return sha256(before + key_without_text(calls_of(reply), told.take()));
+}
+
+void begin_with(MessageKeys& keys, const Key& whole, const Key& without_system, const Conversation& conversation,
+                std::size_t messages) {
+  keys.whole.resize(messages);
+  keys.without_system.resize(messages);
+  keys.without_texts.resize(messages);
+  keys.whole.back() = whole;
+  keys.without_system.back() = without_system;
+  keys.have_texts = true;
+  add_keys(keys, conversation, messages);
 }
 
 std::string text_for_keys(Value content) {

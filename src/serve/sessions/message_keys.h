@@ -2,7 +2,8 @@
 //
 // A conversation's key is a hash over its messages in order, so that the key of its beginning is found on the way. What
 // clients change of a reply that they send back does not count: its reasoning, the ids of its calls, blanks around its
-// content, whether arguments are a string or an object. Whether they left out a text beside calls has keys of its own.
+// content, whether arguments are a string or an object. Keys of their own are the same whether a client has left out
+// the text beside calls or not; these have the ids of the calls, which only those know who were told the reply.
 #pragma once
 #include <string>
 #include <string_view>
@@ -20,9 +21,11 @@ using Key = std::string;
 struct MessageKeys {
   std::vector<Key> whole;
   std::vector<Key> without_system;  ///< the same without the system messages, which clients change between turns
-  /// The same without the texts beside calls, which some clients leave out. Empty keys: they are not known.
+  /// The same without the texts beside calls, which some clients leave out, and with the ids of calls and results.
+  /// Empty keys: they are not known.
   std::vector<Key> without_texts;
-  std::size_t before = 0;  ///< messages before the first of these keys
+  bool have_texts = false;  ///< one of the messages has a text beside calls
+  std::size_t before = 0;   ///< messages before the first of these keys
   std::size_t messages() const { return before + whole.size(); }
 };
 
@@ -32,8 +35,12 @@ MessageKeys message_keys(const Conversation& conversation, std::string_view owne
 void add_keys(MessageKeys& keys, const Conversation& conversation, std::size_t from);
 /// The key after a reply to a conversation whose key is `before`.
 Key key_after(const Key& before, const ReplyMessage& reply);
-/// The same without a text beside calls; empty if `before` is.
-Key key_after_without_text(const Key& before, const ReplyMessage& reply);
+/// The same without a text beside calls, and with the ids that the client was told for them, in order.
+Key key_after_without_text(const Key& before, const ReplyMessage& reply, const std::vector<std::string>& ids);
+/// Makes `keys` those of a conversation that begins with other messages, where a client left out what these have:
+/// `whole` and `without_system` are the keys of its first `messages`.
+void begin_with(MessageKeys& keys, const Key& whole, const Key& without_system, const Conversation& conversation,
+                std::size_t messages);
 /// The text of a message's content as it counts for keys: without blanks around it.
 std::string text_for_keys(Value content);
 /// Of everything but the messages: tools, documents, variables.

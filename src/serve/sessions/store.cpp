@@ -50,7 +50,9 @@ std::string name_of_key(const Key& key) { return "k" + key; }
 std::string name_of_key_in(const Key& key, std::string_view session) { return "n" + key + std::string(session); }
 std::string name_of_rest(const Key& key_without_system) { return "w" + key_without_system; }
 std::string name_of_question(const Key& question) { return "q" + question; }
-std::string name_of_calls(const Key& key_without_texts) { return "c" + key_without_texts; }
+std::string name_of_calls(const Key& key_without_texts, std::string_view session) {
+  return "c" + key_without_texts + std::string(session);
+}
 std::string name_of_session(std::string_view id, std::string_view owner) {
   return "s" + sha256(owner) + std::string(id);
 }
@@ -94,8 +96,10 @@ SessionStore::SessionStore(std::size_t most, std::size_t most_bytes) : most_(mos
 void SessionStore::keep(std::shared_ptr<const Held> held, std::string_view owner) {
   std::vector<std::string> names = names_of(*held, owner);
   if (!held->question.empty()) names.push_back(name_of_question(held->question));
-  if (!held->key_without_texts.empty() && held->key_without_texts != held->key)
-    names.push_back(name_of_calls(held->key_without_texts));
+  if (!held->key_without_texts.empty()) {
+    if (!held->named) names.push_back(name_of_calls(held->key_without_texts, ""));
+    if (!held->id.empty()) names.push_back(name_of_calls(held->key_without_texts, held->id));
+  }
   put(held, std::move(names), [](bool) { return true; });
 }
 

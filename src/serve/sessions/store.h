@@ -81,8 +81,10 @@ struct Held {
   std::optional<ReplyStart> start{};  ///< how it was read; unset: it was restored
   Key key{};                          ///< of the messages and the reply
   Key key_without_system{};
-  Key question{};           ///< of the messages; empty: it was restored, and is not found by them
-  Key key_without_texts{};  ///< `key` without texts beside calls; empty: it was restored, and is not found by it
+  Key question{};  ///< of the messages; empty: it was restored, and is not found by them
+  /// The key without texts beside calls; empty: there are none, it was restored, or others may know the ids of its
+  /// calls. It is not found by it then.
+  Key key_without_texts{};
   Key variables{};
   TurnName previous{};    ///< the turn that it goes on from; "": it is the session's first
   TurnName superseded{};  ///< the one before that, of which nobody needs the whole once this is kept
@@ -113,7 +115,8 @@ std::string name_of_rest(const Key& key_without_system);
 /// In memory alone: a turn whose reply a client gives back as another one.
 std::string name_of_question(const Key& question);
 /// In memory alone: a turn in which a client leaves out texts beside calls.
-std::string name_of_calls(const Key& key_without_texts);
+/// `session` "": of sessions that no client named.
+std::string name_of_calls(const Key& key_without_texts, std::string_view session);
 std::string name_of_session(std::string_view id, std::string_view owner);
 std::string name_of_response(std::string_view id, std::string_view owner);
 std::vector<std::string> names_of(const Held& held, std::string_view owner);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/ascii.h"
 #include "base/sha256.h"
 #include "base/utf8.h"
 #include "parlance/json_writer.h"
@@ -96,7 +97,7 @@ std::shared_ptr<const Held> Turn::keep(SessionStore& store, const std::vector<st
   std::optional<Message> reply = result_.reply.as_message();
   const bool broken = !reply;
   if (broken) reply = told_message(result_.reply.message, call_ids);
-  std::shared_ptr<Held> made = held(with_ids(std::move(reply), call_ids), std::move(response_id));
+  std::shared_ptr<Held> made = held(with_ids(std::move(reply), call_ids), call_ids, std::move(response_id));
   if (!made) return nullptr;
   made->broken = broken;
   store.keep(made, plan_->settings.hints.owner);
@@ -134,10 +135,22 @@ Behind behind_of(const Held& from, const Session& session, std::size_t ids) {
 }  // namespace
 
 std::shared_ptr<Held> Turn::held(const std::vector<std::string>& call_ids, std::string response_id) {
-  return held(with_ids(result_.reply.as_message(), call_ids), std::move(response_id));
+  return held(with_ids(result_.reply.as_message(), call_ids), call_ids, std::move(response_id));
 }
 
-std::shared_ptr<Held> Turn::held(std::optional<Message> reply, std::string response_id) {
+/// Empty: nothing has a text beside calls, or others may know the ids of the calls, as the model wrote them itself.
+Key Turn::key_without_texts(const std::vector<std::string>& call_ids) const {
+  const MessageKeys& keys = prompt_.keys;
+  if (keys.without_texts.empty() || keys.without_texts.back().empty()) return {};
+  const ReplyMessage& reply = result_.reply.message;
+  const bool goes_on = prompt_.grown && (!prompt_.from->key_without_texts.empty() || !prompt_.left_out.empty());
+  const bool has_text = keys.have_texts || !ascii::trimmed(reply.content).empty();
+  const bool is_known = reply.calls.empty() ? goes_on : has_text && call_ids.size() == reply.calls.size();
+  return is_known ? key_after_without_text(keys.without_texts.back(), reply, call_ids) : Key();
+}
+
+std::shared_ptr<Held> Turn::held(std::optional<Message> reply, const std::vector<std::string>& call_ids,
+                                 std::string response_id) {
   if (!can_go_on()) return nullptr;
   if (!reply) return nullptr;
   const MessageKeys& keys = prompt_.keys;
@@ -151,34 +164,33 @@ std::shared_ptr<Held> Turn::held(std::optional<Message> reply, std::string respo
   Key key = key_after(keys.whole.empty() ? none : keys.whole.back(), result_.reply.message);
   TurnName name = turn_name(prompt_.id, response_id, choice_, key);
   Behind behind = prompt_.grown ? behind_of(*from, session, known) : Behind();
-  return std::make_shared<Held>(Held{
-      .id = prompt_.id,
-      .response_id = std::move(response_id),
-      .model = plan_->model,
-      .session = std::move(session),
-      .name = std::move(name),
-      .choice = choice_,
-      .named = prompt_.named,
-      .reply = std::move(*reply),
-      .written = result_.reply.written,
-      .start = ReplyStart{plan_->start.format, plan_->start.options},
-      .key = std::move(key),
-      .key_without_system =
-          key_after(keys.without_system.empty() ? none : keys.without_system.back(), result_.reply.message),
-      .question = keys.whole.empty() ? Key() : keys.whole.back(),
-      .key_without_texts =
-          key_after_without_text(keys.without_texts.empty() ? none : keys.without_texts.back(), result_.reply.message),
-      .variables = prompt_.variables,
-      .previous = from ? from->name : none,
-      .superseded = from ? from->previous : none,
-      .first = from ? (from->first.empty() ? from->name : from->first) : none,
-      .behind = std::move(behind),
-      .messages = keys.messages() + 1,
-      .own = prompt_.alone ? from->own : plan_->settings.own,
-      .text_bytes = bytes,
-      .turn = from ? from->turn + 1 : 1,
-      .with_tools = prompt_.with_tools,
-      .now = prompt_.now});
+  return std::make_shared<Held>(
+      Held{.id = prompt_.id,
+           .response_id = std::move(response_id),
+           .model = plan_->model,
+           .session = std::move(session),
+           .name = std::move(name),
+           .choice = choice_,
+           .named = prompt_.named,
+           .reply = std::move(*reply),
+           .written = result_.reply.written,
+           .start = ReplyStart{plan_->start.format, plan_->start.options},
+           .key = std::move(key),
+           .key_without_system =
+               key_after(keys.without_system.empty() ? none : keys.without_system.back(), result_.reply.message),
+           .question = keys.whole.empty() ? Key() : keys.whole.back(),
+           .key_without_texts = key_without_texts(call_ids),
+           .variables = prompt_.variables,
+           .previous = from ? from->name : none,
+           .superseded = from ? from->previous : none,
+           .first = from ? (from->first.empty() ? from->name : from->first) : none,
+           .behind = std::move(behind),
+           .messages = keys.messages() + 1,
+           .own = prompt_.alone ? from->own : plan_->settings.own,
+           .text_bytes = bytes,
+           .turn = from ? from->turn + 1 : 1,
+           .with_tools = prompt_.with_tools,
+           .now = prompt_.now});
 }
 
 std::shared_ptr<const Held> Turn::without_reply() const {

@@ -103,7 +103,9 @@ class Turn {
   Turn(std::shared_ptr<const ReplyPlan> plan, PreparedPrompt prompt, unsigned choice)
       : plan_(std::move(plan)), prompt_(std::move(prompt)), choice_(choice), result_(plan_->start.format) {}
   Generation generation() const;
-  std::shared_ptr<Held> held(std::optional<Message> reply, std::string response_id);
+  std::shared_ptr<Held> held(std::optional<Message> reply, const std::vector<std::string>& call_ids,
+                             std::string response_id);
+  Key key_without_texts(const std::vector<std::string>& call_ids) const;
 
   std::shared_ptr<const ReplyPlan> plan_;
   PreparedPrompt prompt_;
