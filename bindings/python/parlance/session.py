@@ -7,7 +7,6 @@ import dataclasses
 import datetime
 import hashlib
 import itertools
-import math
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
@@ -29,6 +28,7 @@ from parlance._core import (
 )
 from parlance._errors import Error, of_argument, of_member, of_object, set_hint
 from parlance._kept_sessions import check_kept
+from parlance._steps import Step
 from parlance._taken import as_taken, as_written, extend_with_reply, written_text
 from parlance._warned import warn_caller
 
@@ -93,42 +93,6 @@ class _Started:
     reader: ReplyReader  # of what comes behind it
     ids: list[int] | None = None  # its own, as the beginning of a reply
     why_none: str = _NO_START
-
-
-@dataclasses.dataclass
-class _Step:
-    """One change of a session: what was sampled, or messages that were added."""
-
-    sampled: list[int] | None = None
-    logprobs: list[float | None] | None = None
-    messages: list[Any] | None = None
-    trust: list[str] = dataclasses.field(default_factory=list)  # paths of these messages
-    added: int = 0  # ids
-    kinds: list[tuple[str, int, int]] | None = None  # of what was sampled, by its bytes; None while more of it may come
-    ended: bool = False  # with a token that ends replies
-    reply: dict[str, Any] | None = None  # what was sampled as a message, once others follow it
-
-    def add(self, sampled: list[int], logprobs: list[float | None] | None) -> None:
-        """More of what was sampled. The ids are added last, and at once: without them the logprobs count for nothing."""
-        before = self.sampled = [] if self.sampled is None else self.sampled
-        if logprobs is not None or self.logprobs is not None:
-            known: list[float | None] = [None] * len(before) if self.logprobs is None else self.logprobs
-            del known[len(before) :]
-            known += [None] * len(sampled) if logprobs is None else logprobs
-            self.logprobs = known
-        before += sampled
-
-    def copy(self) -> _Step:
-        """With lists of its own of what was sampled."""
-        lists = {name: None if one is None else list(one) for name, one in (("sampled", self.sampled), ("logprobs", self.logprobs))}
-        return dataclasses.replace(self, **lists)  # type: ignore[arg-type]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Without what reading the reply gives again. Logprobs that no JSON has are texts: "-inf", "nan"."""
-        made = {name: copy.deepcopy(value) for name, value in vars(self).items() if name not in ("kinds", "ended")}
-        if self.logprobs is not None:
-            made["logprobs"] = [one if one is None or math.isfinite(one) else str(one) for one in self.logprobs]
-        return made
 
 
 class Session:
@@ -198,7 +162,7 @@ class Session:
             "protect": protect, "trust": paths_of(trust), "plain_added": plain_added, "add_special_tokens": add_special_tokens,
         }  # fmt: skip
         self._in_use = _InUse()
-        self._steps: list[_Step] = []
+        self._steps: list[Step] = []
         self._reader: ReplyReader | None = None  # of the reply that was sampled last, while it may go on
         self._is_stale = False  # it has read what was not appended
         self._is_torn = False  # a call has not come to its end, so that the ids may be those of other steps
@@ -304,7 +268,7 @@ class Session:
                 closed, "a session with add_generation_prompt=True opens one, and with continue_final_message=True the message goes on"
             )
             raise closed
-        step = _Step([]) if self._reader is None else self._steps[-1]
+        step = Step([]) if self._reader is None else self._steps[-1]
         if step.ended and sampled:
             raise of_object(ValueError, "", "the reply has ended: extend() adds what comes behind it")
         reader = self._new_reader() if self._reader is None else self._read_again() if self._is_stale else self._reader
@@ -402,7 +366,7 @@ class Session:
         self._settle()
         if reply and self._steps:
             self._steps[-1].reply = reply[0]
-        self._steps.append(_Step(messages=given, trust=trust, added=len(new)))
+        self._steps.append(Step(messages=given, trust=trust, added=len(new)))
         self._is_torn = False
         lost = [f"{path} is not in the prompt: the template writes nothing of it" for path in self._session.lost()]
         for said in [*lost, *self._session.disorder()]:
@@ -477,7 +441,7 @@ class Session:
         made: list[dict[str, Any]] = copy.deepcopy(self._request["messages"])
         if self._started is not None and self._steps:
             del made[-1:]  # which the first reply has in it
-        last: _Step | None = None
+        last: Step | None = None
         for step in self._steps:
             if step.messages is not None:
                 reply = last.reply if last is not None else None
@@ -579,7 +543,7 @@ class Session:
         sampled = [number for number, step in enumerate(self._steps) if step.sampled is not None]
         self._replay(self._steps[: sampled[replies]] if replies < len(sampled) else self._steps)
 
-    def _replay(self, steps: list[_Step]) -> None:
+    def _replay(self, steps: list[Step]) -> None:
         """Has these steps alone. What raises meanwhile, such as Ctrl-C, changes nothing."""
         made = object.__new__(type(self))
         made.__dict__ = {**vars(self), "_in_use": _InUse(), "_steps": [], "_reader": None, "_is_stale": False, "_is_torn": False}
@@ -643,7 +607,7 @@ def _of_dict(make: Callable[..., _Kind], data: dict[str, Any], template: Templat
         now=moment,
         **data["variables"],
     )
-    steps = [_Step(**step) for step in data["steps"]]
+    steps = [Step(**step) for step in data["steps"]]
     for step in steps:
         step.logprobs = _logprobs(step.logprobs)
     session._replay(steps)

@@ -628,7 +628,7 @@ def test_a_damaged_session_says_where(damage: dict[str, Any], path: str, kind: t
     with pytest.raises(parlance.Error) as raised:
         parlance.Session.from_dict({**kept, **damage}, template, tokenizer)
     assert isinstance(raised.value, kind) and raised.value.path == path and raised.value.code in ("conversation", "usage")
-    assert "_Step" not in str(raised.value) and str(raised.value).startswith(f"{path}: " if path else "")
+    assert "Step" not in str(raised.value) and str(raised.value).startswith(f"{path}: " if path else "")
     assert parlance.Session.from_dict(kept, template, tokenizer).prompt_ids() == session.prompt_ids()
 
 
